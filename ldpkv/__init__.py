@@ -1,0 +1,7 @@
+"""ldpkv: key-value data under local differential privacy, restored, proved, measured."""
+
+from ldpkv.data import KeyValueData
+from ldpkv.mechanisms import PCKVGRR, PCKVUE
+
+__version__ = "0.1.0"
+__all__ = ["PCKVGRR", "PCKVUE", "KeyValueData", "__version__"]

@@ -1,0 +1,54 @@
+"""Argument checks shared by the whole library: one wording for one kind of mistake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def integer(name: str, value: object, *, minimum: int) -> int:
+    """Return `value` as an int, or say what is allowed."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+    if int(value) < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+    return int(value)
+
+
+def probability(name: str, value: object) -> None:
+    """Raise unless `value` is a number in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number in [0, 1], got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
+
+
+def epsilon(value: object, name: str = "epsilon") -> float:
+    """Return a finite budget above 0 as a float, or say what is allowed."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a finite number above 0 (nats), got {value!r}")
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be a finite number above 0 (nats), got {value!r}")
+    if number > 700:
+        raise ValueError(f"{name} must be at most 700, where exp overflows, got {value!r}")
+    return number
+
+
+def exp_budget(name: str, value: object) -> None:
+    """Raise unless `value` = exp(budget) is a finite number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
+    if not (value >= 1 and math.isfinite(value)):
+        raise ValueError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
+
+
+def one_of(name: str, value: T, allowed: Collection[T]) -> T:
+    """Return `value` if it is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {sorted(map(str, allowed))}, got {value!r}")
+    return value
