@@ -1,0 +1,190 @@
+"""Every claim of the papers, and the verdicts on them.
+
+``python -m ldpkv.papers.claims pckv-thm-2`` recomputes one claim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import sys
+import time
+from typing import Any
+
+from ldpkv.papers.evidence import (
+    DIFFERS,
+    PROFILES,
+    SHAPES,
+    Claim,
+    Evidence,
+    Result,
+)
+from ldpkv.papers.pckv import allocation, privacy, real_data
+
+CLAIMS: tuple[Claim, ...] = (
+    *privacy.CLAIMS,
+    *allocation.CLAIMS,
+    *real_data.CLAIMS,
+)
+
+MARKS = {
+    "text": "stated in the surviving text",
+    "found": "read in a public source",
+    "derived": "derived here",
+    "recalled": "recalled, not verified",
+    "own": "our own check",
+}
+
+
+def find(id: str) -> Claim:
+    """Find a claim by its id, or by a claim number such as "pckv-4" in its label.
+
+    Parameters
+    ----------
+    id : str
+        Id or number.
+
+    Returns
+    -------
+    Claim
+        The only one that answers to it.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    for claim in CLAIMS:
+        if claim.id == id:
+            return claim
+    for claim in CLAIMS:
+        if id in claim.label.replace("(", " ").replace(")", " ").replace(",", " ").split():
+            return claim
+    raise KeyError(f"no claim {id!r}; known: {', '.join(claim.id for claim in CLAIMS)}")
+
+
+def judge(id: str, result: Result) -> dict[str, Any]:
+    """Judge one result.
+
+    Parameters
+    ----------
+    id : str
+        The claim's id.
+    result : Result
+        What its run gave, or what a notebook computed for several claims at once.
+
+    Returns
+    -------
+    dict
+        The claim and its evidence, in words and numbers, ready for JSON.
+    """
+    claim = find(id)
+    evidence = claim.judge(result)
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "label": claim.label,
+        "kind": claim.kind,
+        "mark": claim.mark,
+        "statement": claim.statement,
+        "verdict": evidence.verdict,
+        "recorded": claim.recorded.get((result.profile, result.source), "none"),
+        "measured": evidence.measured,
+        "expected": evidence.expected,
+        "tolerance": evidence.tolerance,
+        "false_alarm": evidence.false_alarm,
+        "note": evidence.note,
+        "profile": result.profile,
+        "source": result.source,
+    }
+
+
+def show(id: str, result: Result) -> None:
+    """Judge a result and display the claim's card, with the evidence in the output.
+
+    Parameters
+    ----------
+    id : str
+        The claim's id.
+    result : Result
+        What was computed.
+    """
+    from IPython.display import display
+
+    about = judge(id, result)
+    display(
+        {
+            "text/html": card(about),
+            "text/plain": summary(about),
+            "application/vnd.ldpkv.evidence+json": about,
+        },
+        raw=True,
+    )
+
+
+def badge(verdict: str) -> str:
+    """Word, shape and colour of a verdict, as HTML."""
+    kind = verdict.replace(" ", "-")
+    return f'<span class="badge badge-{kind}">{SHAPES[verdict]} {verdict}</span>'
+
+
+def card(about: dict[str, Any]) -> str:
+    """The card that opens a claim's section, as HTML."""
+    text = {key: html.escape(str(value)) for key, value in about.items()}
+    rows = [("Measured", text["measured"]), ("Expected", text["expected"])]
+    if about["tolerance"]:
+        rows.append(("Tolerance", text["tolerance"]))
+    if about["false_alarm"]:
+        rows.append(("False alarm", f"{about['false_alarm']:g}"))
+    if about["note"]:
+        rows.append(("Note", text["note"]))
+    listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
+    link = (
+        ' <a class="errata-link" href="../../book/errata.html">see the errata</a>'
+        if about["verdict"] == DIFFERS
+        else ""
+    )
+    return (
+        f'<div class="ldpkv-card" id="claim-{text["id"]}"><p class="ldpkv-card-head">'
+        f"<strong>{text['label']}</strong> {badge(about['verdict'])}{link}</p>"
+        f"<p>{text['statement']}</p><dl>{listed}</dl>"
+        f'<p class="ldpkv-card-mark">Statement: {MARKS[about["mark"]]}.</p></div>'
+    )
+
+
+def summary(about: dict[str, Any]) -> str:
+    """The card in plain text."""
+    lines = [
+        f"{about['label']}: {about['verdict'].upper()}",
+        about["statement"],
+        f"  measured  {about['measured']}",
+        f"  expected  {about['expected']}",
+    ]
+    lines += [f"  {k}  {about[k]}" for k in ("tolerance", "note") if about[k]]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Recompute one claim and print it; the exit status is 1 if the verdict is not the recorded."""
+    parser = argparse.ArgumentParser(prog="python -m ldpkv.papers.claims", description=main.__doc__)
+    parser.add_argument("id", help="a claim's id or number, such as pckv-thm-2 or pckv-4")
+    parser.add_argument("--profile", choices=PROFILES, default="quick")
+    options = parser.parse_args(arguments)
+    try:
+        claim = find(options.id)
+    except KeyError as error:
+        print(error.args[0], file=sys.stderr)
+        return 2
+    start = time.perf_counter()
+    about = judge(claim.id, claim.run(options.profile))
+    print(summary(about))
+    print(f"  recorded  {about['recorded']}")
+    print(f"  page      {claim.page}")
+    print(f"  took      {time.perf_counter() - start:.1f} s, {options.profile} profile")
+    return 0 if about["verdict"] == about["recorded"] else 1
+
+
+__all__ = ["CLAIMS", "Claim", "Evidence", "Result", "badge", "card", "find", "judge", "main", "show"]
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,607 @@
+"""Pages 06 and 07: PCKV on real key-value data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import stats
+
+from ldpkv import data as datasets
+from ldpkv import theory
+from ldpkv.data import KeyValueData
+from ldpkv.mechanisms import PCKVGRR, PCKVUE
+from ldpkv.papers import plots
+from ldpkv.papers.evidence import (
+    DIFFERS,
+    EXACT,
+    SHAPE_ONLY,
+    WITHIN_ERROR,
+    Claim,
+    Evidence,
+    Result,
+    check_profile,
+    exact_if,
+    num,
+)
+from ldpkv.trials import Trials, run_trials
+
+INDEX_PAGE = "notebooks/pckv/06-real-data.ipynb"
+PAPER_PAGE = "notebooks/pckv/07-paper-data.ipynb"
+
+EPSILONS = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+PCKV = {"PCKV-UE": PCKVUE, "PCKV-GRR": PCKVGRR}
+REPEATS = {"quick": 40, "paper": 200}
+# Probability that chance alone turns one of a figure's verdicts; shared by all its comparisons.
+FALSE_ALARM = 1e-4
+
+
+def expected_frequency_mse(
+    data: KeyValueData,
+    mechanism: PCKVUE | PCKVGRR,
+    keys: NDArray[np.int64],
+) -> tuple[float, float]:
+    """Exact expectation of the frequency MSE of the uncorrected estimator on fixed data.
+
+    Parameters
+    ----------
+    data : KeyValueData
+        The users; any number of pairs each.
+    mechanism : PCKVUE or PCKVGRR
+        The mechanism.
+    keys : ndarray of int
+        Keys that the MSE averages over.
+
+    Returns
+    -------
+    mse, squared_bias : float
+        Averages over the keys: exact variance plus the squared bias of truncation.
+
+    Notes
+    -----
+    Source: PCKV equation (7) with the sampling of Algorithm 1 (`theory.moments_of_data`).
+    """
+    numbers = theory.Numbers.of(mechanism)
+    variance = theory.frequency_variance_of(numbers, theory.moments_of_data(numbers, data))[keys]
+    limit = theory.limit_estimates(data, mechanism.padding).frequency
+    bias = (limit - data.truth().frequency)[keys]
+    return float(np.mean(variance + bias**2)), float(np.mean(bias**2))
+
+
+def sweep(
+    data: KeyValueData,
+    *,
+    padding: int,
+    top: int,
+    repeats: int,
+    seed: int,
+    epsilons: Sequence[float] = EPSILONS,
+) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    """Run both PCKV mechanisms over a grid of epsilon on the most frequent keys.
+
+    Parameters
+    ----------
+    data : KeyValueData
+        The users.
+    padding : int
+        l.
+    top : int
+        Number of most frequent keys to average over.
+    repeats : int
+        Repetitions.
+    seed : int
+        Seed of the run.
+    epsilons : sequence of float
+        Budgets.
+
+    Returns
+    -------
+    table : DataFrame
+        One row a mechanism and epsilon: both MSEs with 95 % intervals (corrected estimator), the
+        uncorrected frequency MSE with its exact expectation.
+    facts : dict
+        Verdict material: z scores against the exact expectation, signs of the paired differences.
+    """
+    keys = data.top_keys(top)
+    mechanisms = {
+        (name, epsilon): kind.from_epsilon(epsilon, n_keys=data.n_keys, padding=padding)
+        for name, kind in PCKV.items()
+        for epsilon in epsilons
+    }
+    labelled = {f"{name} {epsilon:g}": m for (name, epsilon), m in mechanisms.items()}
+    runs = {
+        correction: run_trials(
+            data, labelled, repeats=repeats, rng=seed, keys=keys, correction=correction
+        )
+        for correction in ("paper", "none")
+    }
+    corrected, raw = runs["paper"], runs["none"]
+    frequency, mean = corrected.interval("frequency"), corrected.interval("mean")
+    uncorrected = raw.squared_error("frequency")
+    rows = []
+    for position, ((name, epsilon), mechanism) in enumerate(mechanisms.items()):
+        expected, squared_bias = expected_frequency_mse(data, mechanism, keys)
+        sample = uncorrected[:, position]
+        error = sample.std(ddof=1) / np.sqrt(repeats)
+        rows.append(
+            {
+                "mechanism": name,
+                "epsilon": epsilon,
+                "frequency_mse": frequency[position, 0],
+                "frequency_low": frequency[position, 1],
+                "frequency_high": frequency[position, 2],
+                "mean_mse": mean[position, 0],
+                "mean_low": mean[position, 1],
+                "mean_high": mean[position, 2],
+                "uncorrected_frequency_mse": sample.mean(),
+                "expected_frequency_mse": expected,
+                "squared_bias": squared_bias,
+                "t": (sample.mean() - expected) / error,
+            }
+        )
+    table = pd.DataFrame(rows)
+    critical = stats.t.isf(FALSE_ALARM / (2 * len(table)), repeats - 1)
+    facts = {
+        "repeats": repeats,
+        "largest_t": float(table["t"].abs().max()),
+        "critical_t": float(critical),
+        "bias_floor": float(table["squared_bias"].iloc[0]),
+        "truncated": float(np.mean(data.lengths > padding)),
+        "order_frequency": _order(corrected, "frequency", epsilons),
+        "order_mean": _order(corrected, "mean", epsilons),
+        "predicted_order": _predicted(table, epsilons),
+    }
+    return table, facts
+
+
+def _order(trials: Trials, statistic: str, epsilons: Sequence[float]) -> dict[float, int]:
+    """Sign of error(UE) - error(GRR) at each epsilon: -1, +1, or 0 where it is not decided.
+
+    Mechanisms share the draws within a repetition, so the comparison is paired. Two statistics
+    and every epsilon share the false-alarm rate.
+    """
+    errors = trials.squared_error(statistic)
+    signs = {}
+    critical = stats.t.isf(FALSE_ALARM / (4 * len(epsilons)), trials.repeats - 1)
+    for position, epsilon in enumerate(epsilons):
+        difference = errors[:, position] - errors[:, position + len(epsilons)]
+        t = difference.mean() / (difference.std(ddof=1) / np.sqrt(trials.repeats))
+        signs[epsilon] = int(np.sign(t)) if abs(t) > critical else 0
+    return signs
+
+
+def _predicted(table: pd.DataFrame, epsilons: Sequence[float]) -> dict[float, int]:
+    expected = table.pivot(index="epsilon", columns="mechanism", values="expected_frequency_mse")
+    return {
+        epsilon: int(np.sign(expected.loc[epsilon, "PCKV-UE"] - expected.loc[epsilon, "PCKV-GRR"]))
+        for epsilon in epsilons
+    }
+
+
+def draw_sweep(result: Result) -> Figure:
+    """Draw both MSEs against epsilon, with 95 % bands over repetitions."""
+    figure, axes = plots.new_figure(2)
+    for axis, statistic, label in zip(
+        axes, ("frequency", "mean"), ("MSE of frequency", "MSE of mean"), strict=True
+    ):
+        plots.log_axis(axis)
+        plots.lines_with_bands(
+            axis,
+            result.table,
+            x="epsilon",
+            y=f"{statistic}_mse",
+            low=f"{statistic}_low",
+            high=f"{statistic}_high",
+            series="mechanism",
+        )
+        axis.set(xlabel="ε (nats)", ylabel=label)
+        if statistic == "frequency" and result.facts["bias_floor"] > 0:
+            axis.axhline(result.facts["bias_floor"], color=plots.BLACK, linewidth=0.8, ls=":")
+            axis.text(
+                0.1,
+                result.facts["bias_floor"],
+                " bias² of truncation",
+                va="bottom",
+                fontsize="small",
+            )
+    return figure
+
+
+def sweep_table(result: Result) -> pd.DataFrame:
+    """The sweep's frequency errors for the page: measured beside exact."""
+    table = result.table
+    return pd.DataFrame(
+        {
+            "mechanism": table["mechanism"],
+            "ε": table["epsilon"],
+            "expected (exact)": table["expected_frequency_mse"],
+            "measured": table["uncorrected_frequency_mse"],
+            "after correction": table["frequency_mse"],
+            "mean MSE": table["mean_mse"],
+        }
+    )
+
+
+# --- the index data -------------------------------------------------------------------------
+
+
+def insteval(profile: str = "quick", seed: int = 2020) -> Result:
+    """Lecture ratings of 2,972 students, resampled to a stated number of users.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        10^5 users and 40 repetitions, or 10^6 users and 200.
+    seed : int, default 2020
+        Seed of resampling and of the trials.
+
+    Returns
+    -------
+    Result
+        See `sweep`. The padding length is the 90th percentile of the lengths.
+    """
+    n_users = {"quick": 10**5, "paper": 10**6}[check_profile(profile)]
+    resampling, trials = np.random.SeedSequence(seed).spawn(2)
+    original = datasets.load("insteval")
+    users = original.resample_users(n_users, rng=np.random.default_rng(resampling))
+    padding = int(np.quantile(original.lengths, 0.9))
+    table, facts = sweep(
+        users,
+        padding=padding,
+        top=50,
+        repeats=REPEATS[profile],
+        seed=int(trials.generate_state(1)[0]),
+    )
+    setting = (
+        f"InstEval, 2,972 students resampled to n = {n_users:,}, d = {users.n_keys:,}, "
+        f"l = {padding}, top 50 keys, {REPEATS[profile]} repetitions"
+    )
+    return Result(profile, table, {**facts, "padding": padding}, setting, "index")
+
+
+def gss(profile: str = "quick", seed: int = 2020) -> Result:
+    """Seven yes-no survey items answered by 45,599 persons, at their own number.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        40 or 200 repetitions.
+    seed : int, default 2020
+        Seed of the trials.
+
+    Returns
+    -------
+    Result
+        See `sweep`. The padding length is 7: nobody is truncated.
+    """
+    users = datasets.load("gss")
+    repeats = REPEATS[check_profile(profile)]
+    table, facts = sweep(users, padding=7, top=7, repeats=repeats, seed=seed)
+    setting = f"GSS items, n = {users.n_users:,}, d = 7, l = 7, all keys, {repeats} repetitions"
+    return Result(profile, table, facts, setting, "index")
+
+
+# --- the paper's own data -------------------------------------------------------------------
+
+
+def ecommerce(profile: str = "quick", seed: int = 2020) -> Result:
+    """E-commerce of Figure 10: one rating for each of 23,486 users.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        40 or 200 repetitions.
+    seed : int, default 2020
+        Seed of the trials.
+
+    Returns
+    -------
+    Result
+        See `sweep`.
+    """
+    return _paper_data("ecommerce", "E-commerce", 1, profile, seed)
+
+
+def clothing(profile: str = "quick", seed: int = 2020) -> Result:
+    """Clothing of Figure 10(b): 105,508 users, 15 % of them with more than l = 2 pairs.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        40 or 200 repetitions.
+    seed : int, default 2020
+        Seed of the trials.
+
+    Returns
+    -------
+    Result
+        See `sweep`. Repeated (user, key) pairs are kept, as in the authors' code.
+    """
+    return _paper_data("clothing", "Clothing", 2, profile, seed, duplicates="keep")
+
+
+def _paper_data(
+    name: str, title: str, padding: int, profile: str, seed: int, duplicates: str = "error"
+) -> Result:
+    users = datasets.load(name, duplicates=duplicates)
+    repeats = REPEATS[check_profile(profile)]
+    table, facts = sweep(users, padding=padding, top=50, repeats=repeats, seed=seed)
+    setting = (
+        f"{title}, n = {users.n_users:,}, d = {users.n_keys:,}, l = {padding}, top 50 keys, "
+        f"{repeats} repetitions"
+    )
+    return Result(profile, table, facts, setting, "files")
+
+
+def data_sets(profile: str = "quick") -> Result:
+    """Sizes of the two data sets of the paper that can be had, counted from the files.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        Both run the same.
+
+    Returns
+    -------
+    Result
+        One row a data set: ratings, users, keys, published and counted.
+    """
+    check_profile(profile)
+    published = {"ecommerce": (23_486, 23_486, 1_206), "clothing": (192_462, 105_508, 5_850)}
+    rows = []
+    for name, (ratings, users, keys) in published.items():
+        found = datasets.load(name, duplicates="keep" if name == "clothing" else "error")
+        counted = (found.n_pairs, found.n_users, found.n_keys)
+        for what, paper, count in zip(
+            ("ratings", "users", "keys"), (ratings, users, keys), counted, strict=True
+        ):
+            rows.append((name, what, paper, count))
+    table = pd.DataFrame(rows, columns=["data set", "what", "published", "counted"])
+    facts = {"equal": bool((table["published"] == table["counted"]).all()), "cases": len(table)}
+    return Result(profile, table, facts, source="files")
+
+
+def truncation(profile: str = "quick") -> Result:
+    """Relative bias of the top-50 frequencies of Clothing for several padding lengths, exactly.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        Both run the same: nothing is sampled.
+
+    Returns
+    -------
+    Result
+        One row a padding length: share of users who are truncated, average relative bias, and
+        the expected frequency MSE of PCKV-UE at epsilon = 2, split in bias and variance.
+    """
+    check_profile(profile)
+    users = datasets.load("clothing", duplicates="keep")
+    keys = users.top_keys(50)
+    true = users.truth().frequency[keys]
+    rows = []
+    for padding in (1, 2, 3, 5, 8, 12):
+        expected = theory.limit_estimates(users, padding).frequency[keys]
+        mechanism = PCKVUE.from_epsilon(2.0, n_keys=users.n_keys, padding=padding)
+        mse, squared_bias = expected_frequency_mse(users, mechanism, keys)
+        rows.append(
+            {
+                "padding": padding,
+                "truncated": float(np.mean(users.lengths > padding)),
+                "relative_bias": float(np.mean(expected / true - 1)),
+                "squared_bias": squared_bias,
+                "variance": mse - squared_bias,
+                "mse": mse,
+            }
+        )
+    table = pd.DataFrame(rows)
+    bias = table["relative_bias"].to_numpy()
+    facts = {
+        "bias": dict(zip(table["padding"], bias, strict=True)),
+        "bias_shrinks": bool((np.diff(np.abs(bias)) < 0).all() and (bias <= 0).all()),
+        "variance_grows": bool((np.diff(table["variance"]) > 0).all()),
+        "best": int(table["padding"][table["mse"].idxmin()]),
+    }
+    setting = (
+        "Clothing, n = 105,508, d = 5,850, top 50 keys, PCKV-UE at ε = 2, exact expectations"
+    )
+    return Result(profile, table, facts, setting, "files")
+
+
+def draw_truncation(result: Result) -> Figure:
+    """Draw squared bias and variance against the padding length."""
+    figure, axis = plots.new_figure()
+    plots.log_axis(axis)
+    ends = {}
+    for position, (column, name) in enumerate(
+        (("squared_bias", "bias²"), ("variance", "variance"), ("mse", "MSE"))
+    ):
+        axis.plot(result.table["padding"], result.table[column], **plots.style(name, position))
+        ends[name] = (result.table["padding"].iloc[-1], result.table[column].iloc[-1])
+    axis.set(xlabel="padding length l", ylabel="frequency MSE at ε = 2")
+    axis.set_xticks(result.table["padding"])
+    figure.canvas.draw()
+    plots.label_ends(axis, ends)
+    return figure
+
+
+# --- judges ---------------------------------------------------------------------------------
+
+
+def _judge_expected(result: Result) -> Evidence:
+    facts = result.facts
+    cases = len(result.table)
+    return Evidence(
+        WITHIN_ERROR if facts["largest_t"] <= facts["critical_t"] else DIFFERS,
+        f"largest |t| {num(facts['largest_t'], 2)} over {cases} cases",
+        "the exact expectation of each",
+        tolerance=f"|t| ≤ {num(facts['critical_t'], 2)}, {facts['repeats']} repetitions",
+        false_alarm=FALSE_ALARM,
+        note="Uncorrected frequency estimates; the correction is not part of the closed form.",
+    )
+
+
+def _signs(order: Mapping[float, int]) -> str:
+    words = {-1: "UE", 1: "GRR", 0: "undecided"}
+    groups: list[tuple[str, list[float]]] = []
+    for epsilon, sign in order.items():
+        if groups and groups[-1][0] == words[sign]:
+            groups[-1][1].append(epsilon)
+        else:
+            groups.append((words[sign], [epsilon]))
+    return ", ".join(f"{word} at ε = {'/'.join(f'{e:g}' for e in es)}" for word, es in groups)
+
+
+def _judge_order(result: Result) -> Evidence:
+    facts = result.facts
+    wrong = [
+        epsilon
+        for epsilon, sign in facts["order_frequency"].items()
+        if sign and sign != facts["predicted_order"][epsilon]
+    ]
+    return Evidence(
+        DIFFERS if wrong else WITHIN_ERROR,
+        f"smaller frequency error: {_signs(facts['order_frequency'])}",
+        f"by the exact expectation: {_signs(facts['predicted_order'])}",
+        tolerance="signs of paired differences that repetitions decide",
+        false_alarm=FALSE_ALARM,
+        note="Where the correction clips at small ε the order need not follow the closed form."
+        if wrong
+        else "",
+    )
+
+
+def _judge_ue_first(result: Result) -> Evidence:
+    orders = result.facts["order_frequency"], result.facts["order_mean"]
+    reversed_ = any(sign > 0 for order in orders for sign in order.values())
+    all_below = all(sign < 0 for order in orders for sign in order.values())
+    verdict = DIFFERS if reversed_ else WITHIN_ERROR if all_below else SHAPE_ONLY
+    return Evidence(
+        verdict,
+        f"smaller frequency error: {_signs(orders[0])}; smaller mean error: {_signs(orders[1])}",
+        "PCKV-UE at every ε, for both",
+        tolerance="signs of paired differences that repetitions decide",
+        false_alarm=FALSE_ALARM,
+        note="The two PCKV mechanisms only; their competitors are compared on other pages.",
+    )
+
+
+def _judge_data_sets(result: Result) -> Evidence:
+    facts = result.facts
+    return exact_if(
+        facts["equal"],
+        f"{facts['cases']} counts of the two files that can be had",
+        "the published sizes",
+        "Clothing: 192,462 rows carry a rating (the source lists 192,544 transactions). Amazon "
+        "and Movie cannot be had here.",
+    )
+
+
+def _judge_truncation(result: Result) -> Evidence:
+    facts = result.facts
+    shown = ", ".join(f"{100 * facts['bias'][p]:.0f} %" for p in (1, 2, 3, 5))
+    return exact_if(
+        facts["bias_shrinks"] and facts["variance_grows"],
+        f"relative bias {shown} at l = 1, 2, 3, 5; smallest MSE at l = {facts['best']}",
+        "a short l underestimates, a long l raises the variance",
+    )
+
+
+def _recorded(verdict: str, source: str, paper: str | None = None) -> dict[tuple[str, str], str]:
+    return {("quick", source): verdict, ("paper", source): paper or verdict}
+
+
+CLAIMS = (
+    Claim(
+        id="pckv-index-insteval",
+        paper="pckv",
+        label="Frequency error on real ratings (own, InstEval)",
+        kind="statement",
+        mark="own",
+        statement="With truncated users counted in, the exact variance and bias predict the "
+        "frequency error of both mechanisms on real ratings.",
+        run=insteval,
+        judge=_judge_expected,
+        page=INDEX_PAGE,
+        recorded=_recorded(WITHIN_ERROR, "index"),
+    ),
+    Claim(
+        id="pckv-index-gss",
+        paper="pckv",
+        label="Frequency error on survey items (own, GSS)",
+        kind="statement",
+        mark="own",
+        statement="The same on survey items, where every user has nearly all keys.",
+        run=gss,
+        judge=_judge_expected,
+        page=INDEX_PAGE,
+        recorded=_recorded(WITHIN_ERROR, "index"),
+    ),
+    Claim(
+        id="pckv-index-order",
+        paper="pckv",
+        label="UE or GRR on real ratings (own, InstEval)",
+        kind="statement",
+        mark="own",
+        statement="Which of PCKV-UE and PCKV-GRR has the smaller frequency error on InstEval is "
+        "what the exact expectation says.",
+        run=insteval,
+        judge=_judge_order,
+        page=INDEX_PAGE,
+        recorded=_recorded(WITHIN_ERROR, "index"),
+    ),
+    Claim(
+        id="pckv-fig-10-ecommerce",
+        paper="pckv",
+        label="Figure 10, E-commerce (pckv-49, PCKV part)",
+        kind="figure",
+        mark="recalled",
+        statement="On E-commerce, PCKV-UE has the smaller error of the two for frequency and mean.",
+        run=ecommerce,
+        judge=_judge_ue_first,
+        page=PAPER_PAGE,
+        recorded=_recorded(SHAPE_ONLY, "files", paper=WITHIN_ERROR),
+    ),
+    Claim(
+        id="pckv-fig-10-clothing",
+        paper="pckv",
+        label="Figure 10(b), Clothing (pckv-48, PCKV part)",
+        kind="figure",
+        mark="found",
+        statement="On Clothing, PCKV-UE has the smaller error of the two for frequency and mean.",
+        run=clothing,
+        judge=_judge_ue_first,
+        page=PAPER_PAGE,
+        recorded=_recorded(SHAPE_ONLY, "files"),
+    ),
+    Claim(
+        id="pckv-data-sets",
+        paper="pckv",
+        label="Table of data sets (pckv-51)",
+        kind="table",
+        mark="recalled",
+        statement="E-commerce has 23,486 ratings of 1,206 keys by 23,486 users; Clothing 192,462 "
+        "ratings of 5,850 keys by 105,508 users.",
+        run=data_sets,
+        judge=_judge_data_sets,
+        page=PAPER_PAGE,
+        recorded=_recorded(EXACT, "files"),
+    ),
+    Claim(
+        id="pckv-truncation",
+        paper="pckv",
+        label="Padding length on Clothing (pckv-28)",
+        kind="statement",
+        mark="text",
+        statement="A padding length that is too short underestimates frequencies; a longer one "
+        "raises the variance.",
+        run=truncation,
+        judge=_judge_truncation,
+        page=PAPER_PAGE,
+        recorded=_recorded(EXACT, "files"),
+    ),
+)
