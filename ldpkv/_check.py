@@ -23,7 +23,7 @@ def probability(name: str, value: object) -> None:
     """Raise unless `value` is a number in [0, 1]."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number in [0, 1], got {value!r}")
-    if not 0 <= value <= 1:
+    if not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}")
 
 
@@ -43,7 +43,7 @@ def exp_budget(name: str, value: object) -> None:
     """Raise unless `value` = exp(budget) is a finite number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
-    if not (value >= 1 and math.isfinite(value)):
+    if not (float(value) >= 1 and math.isfinite(value)):
         raise ValueError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
 
 

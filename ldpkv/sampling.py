@@ -192,7 +192,7 @@ def discretise(
     values = np.asarray(values, dtype=np.float64)
     bad = ~(np.abs(values) <= 1)
     if bad.any():
-        raise ValueError(f"values must lie in [-1, 1], got {values[bad].flat[0]!r}")
+        raise ValueError(f"values must lie in [-1, 1], got {float(values[bad].flat[0])!r}")
     coin = np.random.default_rng(rng).random(values.shape)
     return np.where(2 * coin < 1 + values, 1, -1).astype(np.int8)
 

@@ -165,9 +165,8 @@ def oue_oracle_variance(exp_epsilon: Number, frequency: Number, n_users: Number)
 def limit_estimates(data: KeyValueData, padding: int) -> Estimates:
     """Say what (7) and (8) estimate when users may hold more than l pairs.
 
-    A pair of user u is sampled with probability 1 / max(s_u, l), where s_u is the
-    length of the list, so it enters the counts with weight w_u = l / max(s_u, l): 1 for a short
-    list, less for a long one.
+    A user with L pairs samples each of them with probability 1 / max(L, l), so a pair enters the
+    counts with weight w = l / max(L, l): 1 for a short list, less for a long one.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def limit_estimates(data: KeyValueData, padding: int) -> Estimates:
     -------
     Estimates
         `frequency` and `total` are the exact expectations of the unclipped estimators, sums of
-        w_u and w_u v over the key's pairs, divided by n. `mean`, their ratio, is where the mean
+        w and w v over the key's pairs, divided by n. `mean`, their ratio, is where the mean
         tends as n grows; NaN where nobody holds the key. With no long list all three are the
         truth.
 

@@ -119,7 +119,8 @@ def run_trials(
     Parameters
     ----------
     data : KeyValueData, or callable taking a Generator and returning one
-        The users; a callable makes new ones for each repetition.
+        The users; a callable makes new ones for each repetition. In a checkpoint a callable is
+        known by its name and bound arguments, not by its code.
     mechanisms : mapping of str to Mechanism
         What to run, by label.
     repeats : int
@@ -172,7 +173,9 @@ def run_trials(
         rows.append(row)
         if progress is not None:
             progress(len(rows), repeats)
-    frequency, mean, true_frequency, true_mean = (np.stack(part) for part in zip(*rows, strict=True))
+    frequency, mean, true_frequency, true_mean = (
+        np.stack(part) for part in zip(*rows, strict=True)
+    )
     chosen = np.arange(true_frequency.shape[1]) if keys is None else np.asarray(keys)
     return Trials(tuple(mechanisms), chosen, frequency, mean, true_frequency, true_mean)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import html
+import re
 import sys
 import time
 from typing import Any
@@ -122,6 +123,15 @@ def show(id: str, result: Result) -> None:
     )
 
 
+def markup(text: str) -> str:
+    """Escape a claim's text for HTML, with its powers (``e^x``, ``e^(x+y)``) raised."""
+    return re.sub(r"\^(?:\(([^()]*)\)|(-?[\w₀-₉]+))", _raise, html.escape(text))
+
+
+def _raise(power: re.Match[str]) -> str:
+    return f"<sup>{power[1] or power[2]}</sup>"
+
+
 def badge(verdict: str) -> str:
     """Word, shape and colour of a verdict, as HTML."""
     kind = verdict.replace(" ", "-")
@@ -130,7 +140,7 @@ def badge(verdict: str) -> str:
 
 def card(about: dict[str, Any]) -> str:
     """The card that opens a claim's section, as HTML."""
-    text = {key: html.escape(str(value)) for key, value in about.items()}
+    text = {key: markup(str(value)) for key, value in about.items()}
     rows = [("Measured", text["measured"]), ("Expected", text["expected"])]
     if about["tolerance"]:
         rows.append(("Tolerance", text["tolerance"]))
@@ -184,7 +194,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if about["verdict"] == about["recorded"] else 1
 
 
-__all__ = ["CLAIMS", "Claim", "Evidence", "Result", "badge", "card", "find", "judge", "main", "show"]
+__all__ = [
+    "CLAIMS",
+    "Claim",
+    "Evidence",
+    "Result",
+    "badge",
+    "card",
+    "find",
+    "judge",
+    "main",
+    "show",
+]
 
 if __name__ == "__main__":
     raise SystemExit(main())

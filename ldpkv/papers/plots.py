@@ -24,7 +24,8 @@ import seaborn as sns
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator
+from numpy.typing import NDArray
 
 from ldpkv.papers.evidence import Result, num
 
@@ -136,15 +137,11 @@ def label_ends(axis: Axes, labels: Mapping[str, tuple[float, float]], gap: float
 
 
 def log_axis(axis: Axes, which: str = "y") -> None:
-    """Make an axis logarithmic, with labelled decades and no stray minor labels."""
+    """Make an axis logarithmic: every decade labelled, steps in between only on short axes."""
     side = axis.yaxis if which == "y" else axis.xaxis
     (axis.set_yscale if which == "y" else axis.set_xscale)("log")
     side.set_major_locator(LogLocator(10, numticks=12))
-    low, high = sorted(side.get_view_interval())
-    if np.log10(high / low) < 1.5:
-        side.set_minor_formatter(FuncFormatter(lambda value, _: num(value, 1)))
-    else:
-        side.set_minor_formatter(NullFormatter())
+    side.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(1.3, 0.5)))
 
 
 def lines_with_bands(
@@ -254,10 +251,14 @@ def show_table(
     if table.shape[1] > 7:
         raise ValueError(f"table must have at most 7 columns, got {table.shape[1]}")
     numeric = [pd.api.types.is_numeric_dtype(table[name]) for name in table]
+    # A column of settings such as 0.1, 1, 2 keeps its short form.
+    plain = [
+        right and bool(_is_short(table[name])) for name, right in zip(table, numeric, strict=True)
+    ]
     cells = [
         [
-            _cell(value, digits) if right else html.escape(str(value))
-            for value, right in zip(row, numeric, strict=True)
+            _cell(value, digits, short) if right else html.escape(str(value))
+            for value, right, short in zip(row, numeric, plain, strict=True)
         ]
         for row in table.itertuples(index=False)
     ]
@@ -276,13 +277,13 @@ def show_table(
         f'<div class="ldpkv-table"><table><caption>{html.escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-    plain = "\n".join([" | ".join(map(str, table)), *(" | ".join(row) for row in cells)])
+    lines = "\n".join([" | ".join(map(str, table)), *(" | ".join(row) for row in cells)])
     csv = to_csv(table if data is None else data, 4)
     about = {"id": id, "caption": caption, "csv": csv}
     display(
         {
             "text/html": markup,
-            "text/plain": plain,
+            "text/plain": lines,
             "application/vnd.ldpkv.table+json": about,
         },
         raw=True,
@@ -318,9 +319,17 @@ def _round(value: float, digits: int) -> str:
     return "" if pd.isna(value) else f"{float(f'{value:.{digits - 1}e}') + 0.0:.{digits}g}"
 
 
-def _cell(value: Any, digits: int) -> str:
+def _is_short(column: pd.Series) -> bool:
+    if not pd.api.types.is_float_dtype(column):
+        return False
+    return bool(((column * 10 == (column * 10).round()) & (column.abs() < 100)).all())
+
+
+def _cell(value: Any, digits: int, plain: bool = False) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
+    if plain:
+        return f"{value:g}"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     return num(value, digits)
@@ -336,10 +345,10 @@ def _digest(figure: Figure) -> str:
             paths = [path.vertices for path in band.get_paths()]
             values = band.get_array()
             drawn = [*drawn, *paths, *([] if values is None else [np.ravel(values)])]
-        for bar in axis.patches:
-            drawn = [*drawn, np.asarray(bar.get_path().vertices * [bar.get_width(), bar.get_height()]
-                                        if hasattr(bar, "get_width") else bar.get_path().vertices)]
+        for patch in axis.patches:
+            path = patch.get_path().transformed(patch.get_patch_transform())
+            drawn = [*drawn, path.vertices]
         for part in drawn:
-            flat = np.ma.filled(np.ma.asarray(part, dtype=float), np.nan).ravel()
+            flat: NDArray[Any] = np.ma.filled(np.ma.asarray(part, dtype=float), np.nan).ravel()
             words.append(" ".join(f"{value + 0.0:.2e}" for value in flat))
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:12]

@@ -103,9 +103,7 @@ def lemma_2(profile: str = "quick") -> Result:
     threshold = theory.lemma2_threshold()[1]
     above = theory.lemma2_loss(np.exp(np.linspace(threshold, 8, 50))[:, None], squares)
     # Exact: at the smallest mean square that the condition allows, m^2 = 1/2, it always holds.
-    half = all(
-        theory.lemma2_holds(1 + Fraction(1, k), Fraction(1, 2)) for k in range(1, 2000, 37)
-    )
+    half = all(theory.lemma2_holds(1 + Fraction(1, k), Fraction(1, 2)) for k in range(1, 2000, 37))
     facts = {
         "threshold": threshold,
         "worst": float(loss.max()),
@@ -128,19 +126,27 @@ def draw_lemma_2(result: Result) -> Figure:
     figure, axis = plots.new_figure()
     grid = result.table.pivot(index="mean_square", columns="epsilon", values="loss")
     mesh = axis.pcolormesh(
-        grid.columns, grid.index, 100 * grid.to_numpy(), cmap="cividis", shading="nearest",
+        grid.columns,
+        grid.index,
+        100 * grid.to_numpy(),
+        cmap="cividis",
+        shading="nearest",
         rasterized=True,
     )
     lines = axis.contour(
-        grid.columns, grid.index, 100 * grid.to_numpy(), levels=[0.01, 1, 2, 3], colors="white",
+        grid.columns,
+        grid.index,
+        100 * grid.to_numpy(),
+        levels=[0.5, 1, 2, 3],
+        colors="white",
         linewidths=0.9,
     )
     axis.clabel(lines, fmt=lambda level: f"{level:g} %", fontsize=8)
+    condition = theory.lemma2_mean_square(np.exp(grid.columns.to_numpy()))
+    axis.plot(grid.columns[condition <= 1], condition[condition <= 1], color="white", linewidth=2)
     plots.log_axis(axis, "x")
     axis.axvline(result.facts["threshold"], color="white", linestyle="--", linewidth=1)
-    axis.text(
-        result.facts["threshold"] * 1.05, 0.05, "ε = 0.853", color="white", fontsize="small"
-    )
+    axis.text(result.facts["threshold"] * 1.05, 0.05, "ε = 0.853", color="white", fontsize="small")
     axis.text(0.025, 0.2, "Lemma 2 is optimal", color="white", fontsize="small")
     axis.set(xlabel="ε (nats)", ylabel="squared mean m²")
     figure.colorbar(mesh, ax=axis, label="excess over the optimum (%)")
@@ -234,7 +240,7 @@ def parameters(profile: str = "quick") -> Result:
                 a = (lift + 2) / (lift + 2 * width)
                 printed_ue = (Fraction(1, 2), 2 / (exp + 3), exp / (exp + 1))
                 printed_grr = (a, (1 - a) / (width - 1), (lift + 1) / (lift + 2))
-                p1, q1, q2 = grr.symbol_probabilities
+                _, q1, q2 = grr.symbol_probabilities
                 rows.append(
                     {
                         "exp_epsilon": exp,
@@ -318,9 +324,7 @@ def figure_5(profile: str = "quick") -> Result:
             budgets = allocation.optimised(math.exp(epsilon), padding)
             rows.append((padding, epsilon, budgets.epsilon_key, budgets.epsilon_value))
     table = pd.DataFrame(rows, columns=["padding", "epsilon", "epsilon_1", "epsilon_2"])
-    at_one = {
-        padding: allocation.optimised(math.e, padding)[:] for padding in (1, 2, 10, 100)
-    }
+    at_one = {padding: allocation.optimised(math.e, padding)[:] for padding in (1, 2, 10, 100)}
     two = allocation.optimised(Fraction(7, 3), 2)
     facts = {
         "at_one": {k: (math.log(x), math.log(y)) for k, (x, y) in at_one.items()},

@@ -46,9 +46,7 @@ def _budget_pairs(profile: str, padding: int) -> Iterator[tuple[str, allocation.
 
 def _grid(profile: str) -> Iterator[tuple[int, int, bool]]:
     most_keys, most_padding = SIZES[check_profile(profile)]
-    yield from itertools.product(
-        range(1, most_keys + 1), range(1, most_padding + 1), (False, True)
-    )
+    yield from itertools.product(range(1, most_keys + 1), range(1, most_padding + 1), (False, True))
 
 
 def _key_dominates(budgets: allocation.Budgets) -> bool:
@@ -71,9 +69,10 @@ def theorem_1(profile: str = "quick") -> Result:
     """
     rows = []
     for size in range(2, 5 if check_profile(profile) == "quick" else 7):
-        for first, second in itertools.combinations_with_replacement((2, 3, Fraction(11, 10)), 2):
+        exps = (Fraction(2), Fraction(3), Fraction(11, 10))
+        for first, second in itertools.combinations_with_replacement(exps, 2):
             laws = []
-            for exp_epsilon in (Fraction(first), Fraction(second)):
+            for exp_epsilon in (first, second):
                 keep, other = channels.grr_probabilities(exp_epsilon, size)
                 law = np.full((size, size), other, dtype=object)
                 np.fill_diagonal(law, keep)
@@ -657,8 +656,7 @@ CLAIMS = (
         label="Theorem 3, special cases (pckv-11)",
         kind="equation",
         mark="text",
-        statement="With l = 1 Theorem 3 is Theorem 2; with ε₂ = 0 it is "
-        "ln((e^ε₁ + l - 1)/l).",
+        statement="With l = 1 Theorem 3 is Theorem 2; with ε₂ = 0 it is ln((e^ε₁ + l - 1)/l).",
         run=theorem_3,
         judge=_judge_special,
         page=PAGE,
