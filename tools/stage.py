@@ -22,6 +22,8 @@ from nbformat.v4 import new_markdown_cell
 from outputs import EVIDENCE, FIGURE, PAPERS, SHAPES, TABLE, badge, bundles
 from run_notebooks import Project
 
+from ldpkv.papers.claims import POWER
+
 WIDEST = 900  # pixels on the page; the PNG files have twice as many
 
 
@@ -42,9 +44,21 @@ def one_line(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text as Markdown that shows it as it is."""
-    escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~$^&:])", r"\\\1", one_line(text))
+    """Return one line of text as Markdown that shows it as it is."""
+    escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~$^&:])", r"\\\1", text)
     return re.sub(r"^(\d+)\. ", r"\1\\. ", escaped)
+
+
+def markup(text: str) -> str:
+    """Return a claim's text as Markdown that shows it as it is, with its powers raised."""
+    parts = POWER.split(one_line(text))  # text, power in brackets or None, bare power or None, ...
+    raised = [
+        f"<sup>{plain(braced or bare)}</sup>"
+        for braced, bare in zip(parts[1::3], parts[2::3], strict=True)
+    ]
+    return "".join(
+        plain(part) + power for part, power in zip(parts[::3], [*raised, ""], strict=True)
+    )
 
 
 def csv_link(content: dict, up: str) -> str:
@@ -203,16 +217,16 @@ def claims_page(records: list[dict]) -> str:
     for paper, group in by_paper(records).items():
         lines += [f"(claims-{paper})=", f"## {PAPERS[paper]}", "", count_text(group), ""]
         lines += [":::{div} ldpkv-scroll", "", "::::{list-table}", ":header-rows: 1"]
-        lines += [":widths: 20 14 36 15 15", f":class: ldpkv-claims ldpkv-paper-{paper}", ""]
+        lines += [":widths: 20 16 28 18 18", f":class: ldpkv-claims ldpkv-paper-{paper}", ""]
         lines += ["* - Claim", "  - Verdict", "  - Statement", "  - Measured", "  - Expected"]
         for record in group:
             address = f"../{record['page']}#claim-{record['id']}"
             lines += [
                 f'* - <a href="{address}">{html.escape(record["label"])}</a>',
                 f"  - {badge(record['verdict'])}",
-                f"  - {plain(record['statement'])}",
-                f"  - {plain(show_value(record['measured']))}",
-                f"  - {plain(show_value(record['expected']))}",
+                f"  - {markup(record['statement'])}",
+                f"  - {markup(show_value(record['measured']))}",
+                f"  - {markup(show_value(record['expected']))}",
             ]
         lines += ["::::", "", ":::", ""]
     return "\n".join(lines)
@@ -276,15 +290,26 @@ def fill_placeholders(text: str, records: list[dict], profile: str, figure: str)
         "PROFILE": profile,
     }
 
+    by_id = {record["id"]: record for record in records}
+
     def value(match: re.Match[str]) -> str:
         name, _, argument = match[1].partition(":")
         if name == "COUNT" and argument in PAPERS:
             return count_text([record for record in records if record["paper"] == argument])
+        if name == "CLAIM" and argument in by_id:
+            return claim_link(by_id[argument])
         if match[1] in values:
             return values[match[1]]
-        raise SystemExit(f"unknown placeholder {match[0]}; known: {', '.join(values)}, COUNT:paper")
+        known = ", ".join([*values, "COUNT:paper", "CLAIM:id"])
+        raise SystemExit(f"unknown placeholder {match[0]}; known: {known}")
 
-    return re.sub(r"\{\{([A-Z_]+(?::[a-z]+)?)\}\}", value, text)
+    return re.sub(r"\{\{([A-Z_]+(?::[a-z0-9-]+)?)\}\}", value, text)
+
+
+def claim_link(record: dict) -> str:
+    """Return a link to a claim's card, as it is seen from a page in book/, with its badge."""
+    address = f"../{record['page']}#claim-{record['id']}"
+    return f'<a href="{address}">{record["id"]}</a> {badge(record["verdict"])}'
 
 
 def verdict_figure(records: list[dict], folder: Path) -> str:

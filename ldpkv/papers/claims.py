@@ -28,6 +28,9 @@ CLAIMS: tuple[Claim, ...] = (
     *real_data.CLAIMS,
 )
 
+# A power in a claim's plain text: e^x or e^(x+y).
+POWER = re.compile(r"\^(?:\(([^()]*)\)|(-?[\w₀-₉]+))")
+
 MARKS = {
     "text": "stated in the surviving text",
     "found": "read in a public source",
@@ -125,7 +128,7 @@ def show(id: str, result: Result) -> None:
 
 def markup(text: str) -> str:
     """Escape a claim's text for HTML, with its powers (``e^x``, ``e^(x+y)``) raised."""
-    return re.sub(r"\^(?:\(([^()]*)\)|(-?[\w₀-₉]+))", _raise, html.escape(text))
+    return POWER.sub(_raise, html.escape(text))
 
 
 def _raise(power: re.Match[str]) -> str:
