@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from fractions import Fraction
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -39,12 +40,13 @@ def epsilon(value: object, name: str = "epsilon") -> float:
     return number
 
 
-def exp_budget(name: str, value: object) -> None:
-    """Raise unless `value` = exp(budget) is a finite number of at least 1."""
+def exp_budget(name: str, value: object) -> Any:
+    """Return exp(budget), a finite number of at least 1; an integer becomes exact."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
     if not (float(value) >= 1 and math.isfinite(value)):
         raise ValueError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
+    return Fraction(value) if isinstance(value, Integral) else value
 
 
 def one_of(name: str, value: T, allowed: Collection[T]) -> T:

@@ -743,8 +743,8 @@ class PrivKVM:
     users; for fixed users the first round's is exact to first order in 1 / n.
 
     Claimed: epsilon_1 + c epsilon_2, by sequential composition. The first round costs less, since
-    its fake value is 0: see `stage_budgets`. That sum is reached, when a mean comes out as +1 or
-    -1.
+    its fake value is 0 (`stage_budgets`); the smaller sum is exact, being reached where the means
+    handed on come out as +1, or all as -1.
     """
 
     n_keys: int
@@ -944,7 +944,8 @@ class LDPKV2020(_StateGRR):
 
     Notes
     -----
-    Source: HISKV sections 1 and 6 (prose only). Claimed: epsilon. Exact, for the guess: epsilon.
+    Source: HISKV's introduction and related work (prose only). Claimed: epsilon; exact for the
+    guess.
     """
 
     @classmethod

@@ -27,6 +27,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, get_args
 
 import numpy as np
+import platformdirs
 from numpy.typing import ArrayLike, NDArray
 
 from ldpkv import _check
@@ -857,9 +858,7 @@ def _entry(name: str, content: str | None = None) -> Mapping[str, Any]:
 
 
 def _user_cache() -> Path:
-    import pooch  # here, since only a search for files needs it
-
-    return Path(pooch.os_cache("ldpkv"))
+    return Path(platformdirs.user_cache_dir("ldpkv"))
 
 
 def _candidates(entry: Mapping[str, Any], path: str | os.PathLike[str] | None) -> list[Path]:
@@ -880,7 +879,7 @@ def _candidates(entry: Mapping[str, Any], path: str | os.PathLike[str] | None) -
 
 def _download(entry: Mapping[str, Any], failures: list[str]) -> Path | None:
     """Fetch the first form of the file that has an address and a pinned hash."""
-    import pooch
+    import pooch  # only here: its progress bar complains on import where there is no widget
 
     for form in entry["files"]:
         for url in form["urls"] if form["sha256"] else []:

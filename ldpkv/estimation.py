@@ -21,7 +21,8 @@ class Counts:
     Parameters
     ----------
     table : ndarray of int64, shape (width, cells)
-        Reports that support each cell of each key: +1, -1 and, for index sampling, absent.
+        Reports of each kind at each key: +1 and -1 for PCKV; one column for each answer of an
+        index-sampling method; one column for a categorical oracle.
     n_reports : ndarray of int64, shape (width,)
         Number of reports that could have supported the key: all n for PCKV, n_j for index
         sampling.

@@ -180,8 +180,8 @@ class PCKVUE(_PaddedMechanism):
     @classmethod
     def from_exp_budgets(cls, exp_key: Any, exp_value: Any, *, n_keys: int, padding: int) -> PCKVUE:
         """Equation (19): a = 1/2, b = 1 / (e^epsilon_1 + 1), p by randomised response."""
-        _check.exp_budget("exp_key", exp_key)
-        _check.exp_budget("exp_value", exp_value)
+        exp_key = _check.exp_budget("exp_key", exp_key)
+        exp_value = _check.exp_budget("exp_value", exp_value)
         half = Fraction(1, 2) if isinstance(exp_key, Rational) else 0.5
         return cls(n_keys, padding, half, 1 / (exp_key + 1), exp_value / (exp_value + 1))
 
@@ -253,8 +253,8 @@ class PCKVGRR(_PaddedMechanism):
         cls, exp_key: Any, exp_value: Any, *, n_keys: int, padding: int
     ) -> PCKVGRR:
         """GRR over the d' = d + l keys, randomised response for the sign (Algorithm 3)."""
-        _check.exp_budget("exp_key", exp_key)
-        _check.exp_budget("exp_value", exp_value)
+        exp_key = _check.exp_budget("exp_key", exp_key)
+        exp_value = _check.exp_budget("exp_value", exp_value)
         keep, fake = channels.grr_probabilities(exp_key, n_keys + padding)
         return cls(n_keys, padding, keep, fake, exp_value / (exp_value + 1))
 

@@ -33,7 +33,7 @@ class Symbols:
     width : int
         Number of keys a symbol can carry, dummies included.
     cells : int
-        2 (+1, -1) or 3 (+1, -1, absent).
+        1 (a category), 2 (+1, -1) or 3 (+1, -1, absent).
     """
 
     codes: NDArray[np.int64]

@@ -583,7 +583,7 @@ def test_no_virtual_round_is_privkv():
 
 # --- the two roads --------------------------------------------------------------------------------
 
-MANY = 100_000  # keys, each an independent repetition of one key's few users
+MANY = 72_000  # keys, each an independent repetition of one key's few users
 # Users of one state feel a moved probability most; the last group has all three.
 GROUPS = np.array([[4, 0, 0], [0, 4, 0], [0, 0, 4], [2, 1, 1]])
 

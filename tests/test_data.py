@@ -10,6 +10,7 @@ import shutil
 from types import MappingProxyType
 
 import numpy as np
+import platformdirs
 import pooch
 import pytest
 from hypothesis import given
@@ -458,7 +459,9 @@ def test_registry_is_complete_and_consistent():
 def nowhere(monkeypatch, tmp_path):
     """No data folder, an empty cache, and a download that fails the test."""
     monkeypatch.delenv(ldata.DATA_DIR_VARIABLE, raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(
+        platformdirs, "user_cache_dir", lambda project: str(tmp_path / "cache" / project)
+    )
 
     def refuse(*args, **options):
         raise AssertionError("a download was tried")

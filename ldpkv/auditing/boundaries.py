@@ -304,7 +304,7 @@ def compute_critical_value(
 
     # One look at the first k needs the least constant, so it brackets the root from below.
     first = looks(burn_in, check_every, horizon, include_burn_in=look_at_burn_in)[0] / burn_in
-    low = -float(special.ndtri(level)) / math.sqrt(math.log(20 + first)) * (1 - 1e-9)
+    low = -float(special.ndtri(level)) / math.sqrt(math.log(20 + first)) * (1 - 1e-3)
     high = low + 0.5
     while excess(high) > 0:
         high += 0.5

@@ -598,9 +598,11 @@ class _Signed:
 
 def _from_cells(mass_p: Floats, mass_q: Floats, ratio: Floats, tuning: Tuning) -> Candidates:
     etas = tuning.etas()
-    alpha, power = _blurred_mass(mass_p, mass_q, ratio, etas, tuning.perturbation)
+    inside_p, inside_q = _blurred_mass(mass_p, mass_q, ratio, etas, tuning.perturbation)
+    # Errors from the side p / q > eta, as in the paper's code. It matters where densities lose
+    # mass at the ends of the grid: from the other side Figure 6 comes out too high.
     with np.errstate(divide="ignore"):
-        return Candidates(-np.log(etas), alpha, 1 - power)
+        return Candidates(-np.log(etas), 1 - (mass_p.sum() - inside_p), mass_q.sum() - inside_q)
 
 
 def plug_in_bandwidth(sample: Floats, grid: int = 401) -> float:
@@ -760,7 +762,7 @@ def _grid_score(outputs, low, step, p, q, below, above):  # type: ignore[no-unty
 @numba.njit(cache=True)
 def _blurred_mass(mass_p, mass_q, ratio, etas, blur):  # type: ignore[no-untyped-def]
     """P and Q mass where p / q <= eta + U, U uniform on [-blur / 2, blur / 2], for each eta."""
-    alpha, power = np.zeros(len(etas)), np.zeros(len(etas))
+    below_p, below_q = np.zeros(len(etas)), np.zeros(len(etas))
     order = np.argsort(ratio)
     before_p = before_q = 0.0
     first = 0
@@ -777,5 +779,5 @@ def _blurred_mass(mass_p, mass_q, ratio, etas, blur):  # type: ignore[no-untyped
             inside_p += share * mass_p[order[i]]
             inside_q += share * mass_q[order[i]]
             i += 1
-        alpha[k], power[k] = inside_p, inside_q
-    return alpha, power
+        below_p[k], below_q[k] = inside_p, inside_q
+    return below_p, below_q
