@@ -14,7 +14,16 @@ from scipy import special, stats
 from statistical import FALSE_ALARM, assert_plausible, assert_rejected
 
 from ldpkv.auditing import targets
-from ldpkv.auditing.apt import APT, NOT_REJECTED, audit, path, run_many, stopping_times
+from ldpkv.auditing.apt import (
+    APT,
+    NOT_REJECTED,
+    audit,
+    fixed_test_stops,
+    limit_on_the_curve,
+    path,
+    run_many,
+    stopping_times,
+)
 from ldpkv.auditing.classifiers import (
     BinnedKDE,
     GaussianPlugIn,
@@ -113,7 +122,7 @@ def test_no_look_ahead(settings):
 
 def test_a_planted_look_ahead_is_seen():
     # A classifier that peeks at all the data makes the path depend on what comes later.
-    settings = APT(GaussianDP(1.0))
+    settings = APT(GaussianDP(0.6), scoring="predictable")
     x, y = pairs(700, seed=3)
 
     class Peeking:
@@ -244,7 +253,7 @@ HOSTILE = {
     [
         APT(PureDP(0.2)),
         APT(PureDP(0.2), decision="line"),
-        APT.published(PureDP(0.2), side="corrected"),
+        APT.published(PureDP(0.2), side="corrected", classifier=BinnedKDE()),
         APT.published(PureDP(0.2)),
         APT(PureDP(0.2), classifier=GaussianPlugIn(None)),
     ],
@@ -319,8 +328,8 @@ def test_wrong_settings_are_named(changes, message):
 
 
 def test_the_claim_must_be_a_curve():
-    with pytest.raises(TypeError, match="claimed must be a TradeoffCurve, got 1.0"):
-        APT(1.0)
+    with pytest.raises(TypeError, match="claimed must be a TradeoffCurve, got 1"):
+        APT(1)
 
 
 def test_explanations_never_call_anything_private():
@@ -410,3 +419,58 @@ def test_published_stopping_times(target, claimed, mean, sd):
         fixed = APT.published(claimed, side="corrected")
         stops = run_many(fixed, target.sample, repeats=1000, rng=18)
         assert mean_p_value(stops, mean, sd) < (1e-6 if "Laplace" in str(target) else FALSE_ALARM)
+
+
+# Theorem 3.1 for a test that never changes.
+
+
+def test_binomial_counts_have_the_law_of_single_pairs():
+    settings = APT(GaussianDP(0.5), scoring="rescored", horizon=300, look_at_burn_in=True)
+    fixed = dataclasses.replace(settings, classifier=KnownRatio(half_unit, threshold=0.0))
+    one = run_many(fixed, targets.Gaussian(1.0).sample, repeats=400, rng=19)
+    error = float(stats.norm.sf(0.5))
+    two = fixed_test_stops(settings, error, error, repeats=4000, rng=20)
+    # Exact two-sample tests of the share that rejects by three moments, 1e-9 each.
+    for n in (80, 150, 300):
+        counts = [[np.sum((s > 0) & (s <= n)), np.sum((s < 0) | (s > n))] for s in (one, two)]
+        assert_plausible(float(stats.fisher_exact(counts).pvalue), f"by {n}")
+    wrong = fixed_test_stops(settings, error + 0.08, error + 0.08, repeats=4000, rng=20)
+    counts = [[np.sum((s > 0) & (s <= 300)), np.sum((s < 0) | (s > 300))] for s in (one, wrong)]
+    assert_rejected(float(stats.fisher_exact(counts).pvalue), "errors too large")
+
+
+def test_theorem_3_1_above_on_and_below_the_curve():
+    curve = GaussianDP(1.0)
+    settings = APT(curve, burn_in=1000, check_every=200, horizon=100_000, critical_value=1.63)
+    above = fixed_test_stops(settings, 0.31, curve(0.31) + 0.05, repeats=500, rng=21)
+    assert np.all(above == NOT_REJECTED)
+    below = fixed_test_stops(settings, 0.31, curve(0.31) - 0.05, repeats=500, rng=21)
+    assert np.all(below != NOT_REJECTED)
+    # On the curve the rate is far below gamma = 5 %: part (b) of the theorem is no equality.
+    on = fixed_test_stops(settings, 0.31, curve(0.31), repeats=3000, rng=22)
+    hits = int(np.sum(on != NOT_REJECTED))
+    assert_plausible(float(stats.binom.sf(hits - 1, 3000, 0.003)), "at most 0.003")
+    assert_rejected(float(stats.binom.cdf(hits, 3000, 0.05)), "0.05")
+
+
+def test_limit_on_the_curve():
+    curve = GaussianDP(1.0)
+    for alpha, limit in ((0.31, 0.00039), (0.1, 0.00046), (0.02, 0.00079), (0.005, 0.00132)):
+        assert limit_on_the_curve(curve, alpha) == pytest.approx(limit, abs=1.2e-5)
+    with pytest.raises(ValueError, match=r"alpha and f\(alpha\) must lie in \(0, 1\)"):
+        limit_on_the_curve(curve, 0.0)
+    with pytest.raises(ValueError, match="slope must be above 0 for decision='line', got nan"):
+        fixed_test_stops(APT(curve, decision="line"), 0.3, 0.3, repeats=1)
+
+
+def test_level_of_a_fixed_test_fails_for_strong_claims():
+    # Bernoulli errors are skewed: at burn-in 50 a test on the mu = 3 curve rejects in far more
+    # than 5 %, on the mu = 1 curve in fewer.
+    for mu, alpha, least, most in ((1.0, 0.31, 0.0, 0.01), (3.0, 0.001, 0.10, 0.16)):
+        settings = APT(
+            GaussianDP(mu), look_at_burn_in=True, critical_value=1.57761, scoring="rescored"
+        )
+        stops = fixed_test_stops(settings, alpha, GaussianDP(mu)(alpha), repeats=4000, rng=23)
+        hits = int(np.sum(stops != NOT_REJECTED))
+        assert_plausible(float(stats.binom.sf(hits - 1, 4000, most)), "too often")
+        assert_plausible(float(stats.binom.cdf(hits, 4000, least)) if least else 1.0, "too seldom")

@@ -71,7 +71,7 @@ def test_order_of_figures_9_and_10():
 
 
 def test_level_of_the_predecessor_with_separate_data():
-    # Finite-sample guarantee 0.05; false alarm 1e-9. The twin learns and judges on a claim too strong.
+    # Finite-sample guarantee 0.05; false alarm 1e-9. The twin audits a violation.
     source = targets.Gaussian(0.0).sample
     hits = 300 * rejection_rates(
         BatchTest.predecessor(PureDP(0.01)), source, [200], repeats=300, rng=4

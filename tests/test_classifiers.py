@@ -88,8 +88,22 @@ def test_two_details_of_the_package_behind_the_figures():
     x = np.array([0.0, 1.0, 2.0, 2.0, 10.0])
     for bandwidth in (0.0, 1e-9, 0.2):
         density = binned_density(x, bandwidth, 0.0, 1.0, 11)
-        # The observation on the last node is left out; the others keep their weight 1/5.
+        assert density.tolist() == [0.2, 0.2, 0.4, 0, 0, 0, 0, 0, 0, 0, 0.2]
+        # The package leaves out the observation on the last node; the others keep their weight.
+        density = binned_density(x, bandwidth, 0.0, 1.0, 11, keep_end=False)
         assert density.tolist() == [0.2, 0.2, 0.4, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_densities_keep_their_mass():
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=300), rng.normal(size=300)
+    for published in (False, True):
+        fit = BinnedKDE(published=published).fit(x, y, Tuning(eta_max=1e9, perturbation=0.0))
+        whole = (fit.candidates.alpha[-1], 1 - fit.candidates.beta[0])
+        if published:
+            assert whole[1] > 0.001  # the mass off the grid
+        else:
+            assert whole == pytest.approx((1, 0), abs=1e-12)
 
 
 @settings(max_examples=100, deadline=None)

@@ -112,7 +112,7 @@ class AuditState:
     threshold: float
     rejected_at: int | None
     witness: Witness | None
-    looks: tuple[Look, ...]
+    looks: tuple[Look, ...] = dataclasses.field(repr=False)
     guarantee: str
     x: Floats = dataclasses.field(repr=False)
     y: Floats = dataclasses.field(repr=False)
@@ -213,8 +213,9 @@ class APT:
     def published(cls, claimed: TradeoffCurve, **changes: Any) -> APT:
         """Choose the settings behind Table 1 and Figures 5 and 8 of the paper.
 
-        Thresholds on the wrong side of the ratio, unsigned distance, all pairs re-scored, a look
-        at k = M, and the simulated critical value. Figure 6 was made with ``side="corrected"``.
+        The package's kernel densities, thresholds on the wrong side of the ratio, unsigned
+        distance, all pairs re-scored, a look at k = M, and the simulated critical value. Figure 6
+        was made with ``side="corrected"``.
 
         Parameters
         ----------
@@ -224,6 +225,7 @@ class APT:
             Any other field.
         """
         settings: dict[str, Any] = {
+            "classifier": BinnedKDE(published=True),
             "tuning": Tuning(signed=False),
             "side": "published",
             "scoring": "rescored",
@@ -572,6 +574,109 @@ def stopping_times(settings: APT, x: Any, y: Any) -> NDArray[np.int64]:
     """
     rows = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
     return np.array([path(settings, row, stop=True).rejected_at for row in rows], dtype=np.int64)
+
+
+def fixed_test_stops(
+    settings: APT,
+    alpha: float,
+    beta: float,
+    *,
+    repeats: int,
+    slope: float = math.nan,
+    rng: np.random.Generator | int | None = None,
+) -> NDArray[np.int64]:
+    """Stop an audit whose test never changes, from its two error probabilities alone.
+
+    Parameters
+    ----------
+    settings : APT
+        Boundary, looks and decision; classifier and scoring play no part, every pair is scored.
+    alpha, beta : float
+        True errors of the test.
+    repeats : int
+        Number of repetitions, at least 1.
+    slope : float
+        s of the line, for ``decision="line"``.
+    rng : numpy.random.Generator or seed, optional
+        Passed through `numpy.random.default_rng`.
+
+    Returns
+    -------
+    ndarray of int64, shape (repeats,)
+        Pairs at rejection, or `NOT_REJECTED`.
+
+    Notes
+    -----
+    Error counts between two looks are binomial, so a repetition costs one draw for each look.
+
+    Source: arXiv 2602.06518, Theorem 3.1.
+    """
+    _check.probability("alpha", alpha)
+    _check.probability("beta", beta)
+    _check.integer("repeats", repeats, minimum=1)
+    if settings.decision == "line" and not slope > 0:
+        raise ValueError(f"slope must be above 0 for decision='line', got {slope!r}")
+    settings = dataclasses.replace(settings, scoring="rescored")
+    times = np.arange(settings.burn_in, settings.horizon + 1, settings.check_every)
+    steps = np.diff(times, prepend=0)
+    witness = Witness("fixed", lambda z: z, 0.0, False, alpha, beta, slope, 0)
+    threshold = settings.init().threshold
+    generator = np.random.default_rng(rng)
+    stops = np.empty(repeats, dtype=np.int64)
+    block = max(1, 1_000_000 // len(times))
+    for start in range(0, repeats, block):
+        size = min(block, repeats - start)
+        hits, misses = (
+            np.cumsum(generator.binomial(steps, rate, (size, len(times))), axis=1)
+            for rate in (alpha, beta)
+        )
+        counts = _Counts(np.broadcast_to(times, hits.shape), hits, misses)
+        *_, evidence = settings._evidence(witness, _Tally(), counts)
+        rejected = (evidence > threshold) & (times >= settings._first_look)
+        first = times[np.argmax(rejected, axis=1)]
+        stops[start : start + size] = np.where(rejected.any(axis=1), first, NOT_REJECTED)
+    return stops
+
+
+def limit_on_the_curve(curve: TradeoffCurve, alpha: float, *, level: float = 0.05) -> float:
+    """Limit for large burn-in of the chance that APT rejects a test exactly on f.
+
+    Parameters
+    ----------
+    curve : TradeoffCurve
+        The claim f.
+    alpha : float
+        Error of the test, in (0, 1), where f is differentiable and its value in (0, 1); the other
+        error is f(alpha).
+    level : float
+        gamma.
+
+    Returns
+    -------
+    float
+        Accurate to about 1e-6.
+
+    Raises
+    ------
+    ValueError
+        If alpha or f(alpha) is 0 or 1.
+
+    Notes
+    -----
+    Near the point f is its tangent of slope -s. Both errors' processes are independent with the
+    law of one process w, so that ``s sd_a w_a + sd_b w_b`` has the law of ``sqrt(s^2 sd_a^2 +
+    sd_b^2) w``: the corner rule crosses like one w with the constant q multiplied by ``(s sd_a +
+    sd_b) / sqrt(s^2 sd_a^2 + sd_b^2)``, which lies between 1 and sqrt(2). Hence the limit is below
+    gamma / 2; Theorem 3.1(b) of arXiv 2602.06518 says gamma.
+    """
+    beta = float(curve(alpha))
+    if not (0 < alpha < 1 and 0 < beta < 1):
+        raise ValueError(f"alpha and f(alpha) must lie in (0, 1), got {alpha!r} and {beta!r}")
+    first = -float(curve.slope(alpha)) * math.sqrt(alpha * (1 - alpha))
+    second = math.sqrt(beta * (1 - beta))
+    q = boundaries.continuous_critical_value(level / 2)
+    factor = (first + second) / math.hypot(first, second)
+    return boundaries.continuous_crossing_probability(q * factor)
 
 
 def _stops(settings: APT, source: Source, generators: list[np.random.Generator]) -> list[int]:

@@ -358,19 +358,24 @@ class BinnedKDE:
     ----------
     min_grid, max_grid : int
         The grid over the common range of both samples has n // 10 points, within these limits.
+    published : bool
+        Whether to follow two details of the code behind the paper's figures: binning leaves out
+        every observation at the right end of the range, which loses an atom there; and the mass
+        that kernels carry off the grid is not put back, so that errors expected far out are wrong
+        by as much. By default nothing is left out and each density is given its mass again.
 
     Notes
     -----
-    Both densities share one grid; each has its own bandwidth (`plug_in_bandwidth`). Two details
-    follow the package behind the paper's figures (KernSmooth 2.23), because results depend on
-    them: the kernel's weights on the grid are divided by their sum, and linear binning leaves out
-    an observation at the right end of the range. Infinite outputs are atoms of their own.
+    Both densities share one grid; each has its own bandwidth (`plug_in_bandwidth`). The kernel's
+    weights on the grid are divided by their sum: otherwise a bandwidth below the grid step gives
+    the ratio a random factor. Infinite outputs are atoms of their own.
 
     Source: arXiv 2602.06518, section 4.1 and Algorithm 3; Wand and Jones, "Kernel smoothing".
     """
 
     min_grid: int = 50
     max_grid: int = 1000
+    published: bool = False
     name: ClassVar[str] = "binned kernel densities"
 
     def __post_init__(self) -> None:
@@ -398,11 +403,16 @@ class BinnedKDE:
             low, step = low, 1.0
             p, q = np.array([len(finite_x) / n]), np.array([len(finite_y) / n])
         else:
-            p = binned_density(finite_x, plug_in_bandwidth(finite_x), low, step, grid)
-            q = binned_density(finite_y, plug_in_bandwidth(finite_y), low, step, grid)
+            keep = not self.published
+            p, q = (
+                binned_density(
+                    s, plug_in_bandwidth(s, keep_end=keep), low, step, grid, keep_end=keep
+                )
+                for s in (finite_x, finite_y)
+            )
             # An infinite output takes its share of the mass away from the finite ones.
-            p *= len(finite_x) / n
-            q *= len(finite_y) / n
+            for density, share in ((p, len(finite_x) / n), (q, len(finite_y) / n)):
+                density *= share if self.published or not share else share / (density.sum() * step)
         atoms = [(np.mean(s < -_HUGE), np.mean(s > _HUGE)) for s in (x, y)]
         below, above = (
             math.log(float(atoms[1][i]) + _FLOOR) - math.log(float(atoms[0][i]) + _FLOOR)
@@ -476,7 +486,9 @@ class GaussianPlugIn:
         return Fit(self.name, score, Candidates(score(t), alpha, beta), True, len(x))
 
     def _unequal(self, x: Floats, y: Floats, mean_p: float, mean_q: float, tuning: Tuning) -> Fit:
-        sd_p, sd_q = (float(s.std(ddof=1)) if len(s) > 1 else 0.0 for s in (x, y))
+        # Scaled first: squares of outputs near the limit of float64 would overflow.
+        unit = max(float(np.abs(x).max()), float(np.abs(y).max())) or 1.0
+        sd_p, sd_q = (float((s / unit).std(ddof=1)) * unit for s in (x, y))
         # Constant samples have no spread; a common tiny one keeps the ratio defined.
         least = 1e-9 * max(sd_p, sd_q, abs(mean_p), abs(mean_q), 1e-3)
         sd_p, sd_q = max(sd_p, least), max(sd_q, least)
@@ -502,12 +514,10 @@ class _NormalScore:
     sd_q: float
 
     def __call__(self, outputs: Floats) -> Floats:
-        if self.sd_p == self.sd_q:
-            middle = (self.mean_p + self.mean_q) / 2
-            return np.asarray((self.mean_q - self.mean_p) / self.sd_p**2 * (outputs - middle))
-        in_p = ((outputs - self.mean_p) / self.sd_p) ** 2 / 2 + math.log(self.sd_p)
-        in_q = ((outputs - self.mean_q) / self.sd_q) ** 2 / 2 + math.log(self.sd_q)
-        return np.asarray(in_p - in_q)
+        a, b = (outputs - self.mean_p) / self.sd_p, (outputs - self.mean_q) / self.sd_q
+        # As a product, because the difference of two huge squares would be lost.
+        with np.errstate(over="ignore"):
+            return np.asarray((a - b) * (a / 2 + b / 2) + math.log(self.sd_p / self.sd_q))
 
 
 @dataclass(frozen=True)
@@ -605,7 +615,7 @@ def _from_cells(mass_p: Floats, mass_q: Floats, ratio: Floats, tuning: Tuning) -
         return Candidates(-np.log(etas), 1 - (mass_p.sum() - inside_p), mass_q.sum() - inside_q)
 
 
-def plug_in_bandwidth(sample: Floats, grid: int = 401) -> float:
+def plug_in_bandwidth(sample: Floats, grid: int = 401, *, keep_end: bool = True) -> float:
     """Direct plug-in bandwidth of a Gaussian kernel, two stages.
 
     Parameters
@@ -614,6 +624,8 @@ def plug_in_bandwidth(sample: Floats, grid: int = 401) -> float:
         Finite numbers.
     grid : int, default 401
         Points on which the sample is binned.
+    keep_end : bool, default True
+        Whether the largest observations are binned too; see `BinnedKDE`.
 
     Returns
     -------
@@ -643,7 +655,7 @@ def plug_in_bandwidth(sample: Floats, grid: int = 401) -> float:
     if not (scale > 0 and 0 < reach < math.inf):
         return 0.0
     start = low / unit / scale
-    counts = _linear_bins(scaled / scale, start, reach / (grid - 1), grid)
+    counts = _linear_bins(scaled / scale, start, reach / (grid - 1), grid, keep_end)
     correlation = _autocorrelation(counts)
     total = counts.sum()
     offset = np.arange(grid) * (reach / (grid - 1))
@@ -665,7 +677,15 @@ def plug_in_bandwidth(sample: Floats, grid: int = 401) -> float:
     return scale * unit * (1 / (2 * math.sqrt(math.pi) * psi4 * n)) ** 0.2
 
 
-def binned_density(sample: Floats, bandwidth: float, low: float, step: float, grid: int) -> Floats:
+def binned_density(
+    sample: Floats,
+    bandwidth: float,
+    low: float,
+    step: float,
+    grid: int,
+    *,
+    keep_end: bool = True,
+) -> Floats:
     """Gaussian kernel density on an even grid.
 
     Parameters
@@ -678,6 +698,8 @@ def binned_density(sample: Floats, bandwidth: float, low: float, step: float, gr
         First node and distance of the nodes.
     grid : int
         Number of nodes.
+    keep_end : bool, default True
+        Whether observations on the last node count; see `BinnedKDE`.
 
     Returns
     -------
@@ -686,7 +708,7 @@ def binned_density(sample: Floats, bandwidth: float, low: float, step: float, gr
     """
     if len(sample) == 0:
         return np.zeros(grid)
-    counts = _linear_bins(sample, low, step, grid)
+    counts = _linear_bins(sample, low, step, grid, keep_end)
     width = bandwidth / step
     reach = min(int(4 * width), grid - 1)
     kernel = np.exp(-((np.arange(reach + 1) / width) ** 2) / 2) if reach else np.ones(1)
@@ -696,8 +718,8 @@ def binned_density(sample: Floats, bandwidth: float, low: float, step: float, gr
 
 
 @numba.njit(cache=True)
-def _linear_bins(sample, low, step, grid):  # type: ignore[no-untyped-def]
-    """Share each observation between its two nodes; one on the last node is left out."""
+def _linear_bins(sample, low, step, grid, keep_end):  # type: ignore[no-untyped-def]
+    """Share each observation between its two nodes."""
     counts = np.zeros(grid)
     for value in sample:
         place = (value - low) / step
@@ -706,6 +728,9 @@ def _linear_bins(sample, low, step, grid):  # type: ignore[no-untyped-def]
             rest = place - node
             counts[node] += 1 - rest
             counts[node + 1] += rest
+        elif keep_end:
+            # On the last node, or a rounding error beyond it.
+            counts[grid - 1] += 1
     return counts
 
 

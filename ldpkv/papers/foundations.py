@@ -161,10 +161,8 @@ def groups(profile: str = "quick") -> Result:
             *(largest_ratio(joint[fixed]) for fixed in range(len(users))),
         )
         coin = np.concatenate([length, 4 * pairs], axis=1)  # the report says which task it was
-        both = np.array(
-            [np.multiply.outer(x, y).ravel() for x, y in zip(length, pairs, strict=True)]
-        )
-        rows.append((exp, one_changes, largest_ratio(coin), largest_ratio(both)))
+        products = [np.multiply.outer(*laws).ravel() for laws in zip(length, pairs, strict=True)]
+        rows.append((exp, one_changes, largest_ratio(coin), largest_ratio(np.array(products))))
     table = pd.DataFrame(rows, columns=["exp_epsilon", "one_changes", "public_coin", "same_user"])
     facts = {
         "cases": len(table),
@@ -341,7 +339,7 @@ def harmony_moments(profile: str = "quick") -> Result:
         mechanism = Harmony.from_exp_budgets(exp, n_keys=2)
         scale = 1 / (2 * mechanism.keep_sign - 1)
         for users in itertools.combinations_with_replacement(kinds, size):
-            weights, denominator, counts = list_laws(mechanism, users)
+            weights, _, counts = list_laws(mechanism, users)
             for key in range(2):
                 values = [Fraction(user.get(key, 0)) for user in users]
                 total = sum(values, Fraction(0)) / size
@@ -518,7 +516,7 @@ OVER_EPSILON = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)  # at d = D_SHOWN
 D_SHOWN = 32
 OVER_SIZE = (2, 4, 8, 16, 32, 64, 128)  # at epsilon = E_SHOWN
 E_SHOWN = 2.0
-RARE = 0.05
+RARE = 0.01
 N_USERS = 10_000
 REPEATS = {"quick": 300, "paper": 4000}
 
