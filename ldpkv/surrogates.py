@@ -79,7 +79,7 @@ _CANARY = "computed from the files published with arXiv 2602.06518"
 
 
 def _with_source(source: str, **values: float) -> dict[str, Published]:
-    """Read ``length_p90=3`` as the statistic "length p90"; ``n1`` stands for "share of 1"."""
+    """Read ``length_p90=3`` as the statistic "length p90"."""
     return {name.replace("_", " "): Published(value, source) for name, value in values.items()}
 
 
@@ -142,7 +142,8 @@ PUBLISHED: Mapping[str, Mapping[str, Published]] = MappingProxyType(
             _HISKV, users=60_822, keys=306, density=0.069, length_share_below_50=0.98
         ),
         "jdata": {
-            **_with_source(_HISKV, users=105_180, keys=442),
+            "users": Published(105_180, f"{_HISKV}; {_JDATA}"),
+            "keys": Published(442, _HISKV),
         },
         # Users that touched the category, in the order of the category ids 4 to 11.
         "jdata_categories": {
@@ -205,7 +206,7 @@ JDATA_MEAN_RANGE = (3.6, 36.7)
 
 
 def _full_name(name: str) -> str:
-    base = name.removesuffix("_surrogate") if isinstance(name, str) else name
+    base = str(name).removesuffix("_surrogate")
     return _check.one_of("name", base, tuple(PUBLISHED))
 
 
@@ -318,7 +319,8 @@ def marginals(data: KeyValueData) -> pd.Series:
         "value mean": float(data.values.mean()),
         "value sd": float(data.values.std()),
     }
-    low, high = data.provenance.get("scale", (-1.0, 1.0))  # type: ignore[misc]
+    scale: Any = data.provenance.get("scale", (-1.0, 1.0))
+    low, high = scale
     # Sorting 20 million values to find out that there are ten is slow; a few show it.
     if np.unique(data.values[:10_000]).size <= _MOST_LISTED:
         levels, times = np.unique(data.values, return_counts=True)
@@ -1146,29 +1148,26 @@ def _assumed_values(
     slope = (
         "values do not depend on the user's number of pairs"
         if length_slope == 0
-        else f"the mean moves by {length_slope:g} (2 r - 1) with the rank r in [0, 1] of the user's "
-        "number of pairs, cut to [-1, 1]"
+        else f"the mean moves by {length_slope:g} (2 r - 1), r in [0, 1] being the rank of the "
+        "user's number of pairs, cut to [-1, 1]"
     )
     values = _spread_values(keys, lengths, means, value_spread, length_slope, rng)
     return values, [f"no value is published: {words}", slope]
 
 
 def _gamma_law(mean: float, shape: float, longest: int) -> NDArray[np.float64]:
-    """Law on 1..longest: a gamma variable rounded (below 1: up), with exactly this mean."""
+    """Gamma density at 1..longest, scaled to sum to 1, with exactly this mean."""
     size = np.arange(1, longest + 1, dtype=np.float64)
-    edges = np.concatenate([[0.0], size + 0.5])
 
-    def law(scale: float) -> NDArray[np.float64]:
-        below = stats.gamma.cdf(edges, shape, scale=scale)
-        return np.asarray(np.diff(below) / below[-1], dtype=np.float64)
+    def excess(log_rate: float) -> float:
+        law = power_cutoff_law(1 - shape, math.exp(log_rate), longest=longest)
+        return float(law @ size) - mean
 
-    def excess(log_scale: float) -> float:
-        return float(law(math.exp(log_scale)) @ size) - mean
-
-    low, high = math.log(1e-3 / shape), math.log(1e4 * longest / shape)
-    if excess(low) > 0 or excess(high) < 0:
+    low, high = math.log(1e-6), math.log(1e3 * shape)
+    if excess(low) < 0 or excess(high) > 0:
         raise ValueError(f"no gamma law of shape {shape:g} on 1..{longest} has mean {mean:g}")
-    return law(math.exp(float(optimize.brentq(excess, low, high, xtol=1e-13))))
+    log_rate = float(optimize.brentq(excess, low, high, xtol=1e-13))
+    return power_cutoff_law(1 - shape, math.exp(log_rate), longest=longest)
 
 
 def _gamma_shape(mean: float, share_below_50: float, longest: int) -> float:
@@ -1277,7 +1276,7 @@ def talkingdata(
         {"mean_length": mean_length, "share_below_50": share_below_50},
         [
             "a stand-in, not a calibration: the real table is unpublished",
-            f"lengths are rounded gamma variables with mean {mean_length:g} and "
+            f"lengths have a gamma law at whole numbers with mean {mean_length:g} and "
             f"P(l < 50) = {share_below_50:g}; that they are gamma is assumed",
         ],
         rng,
@@ -1345,7 +1344,7 @@ def jdata(
             "a stand-in, not a calibration: the real table is unpublished",
             f"users have {mean_length:g} brands on average; published numbers only say between "
             f"{JDATA_MEAN_RANGE[0]:g} and {JDATA_MEAN_RANGE[1]:g}",
-            f"lengths are rounded gamma variables of shape {length_shape:g}",
+            f"lengths have a gamma law at whole numbers of shape {length_shape:g}",
         ],
         rng,
     )
