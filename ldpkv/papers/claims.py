@@ -20,12 +20,15 @@ from ldpkv.papers.evidence import (
     Evidence,
     Result,
 )
-from ldpkv.papers.pckv import allocation, privacy, real_data
+from ldpkv.papers import foundations
+from ldpkv.papers.pckv import allocation, baselines, privacy, real_data
 
 CLAIMS: tuple[Claim, ...] = (
     *privacy.CLAIMS,
     *allocation.CLAIMS,
+    *baselines.CLAIMS,
     *real_data.CLAIMS,
+    *foundations.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).

@@ -59,7 +59,7 @@ BASELINES: Mapping[str, tuple[str, str]] = {
     "Harmony": ("ε", "one answer of two"),
     "PrivKV": ("ε/2 + ε/2", "fake value 0 is a fair sign"),
     "PrivKV, fake value 1": ("ε/2 + ε/2", "the fake sign is known"),
-    "PrivKVM, 1 + 5 virtual": ("ε/2 + ε/2", "only the real round reports"),
+    "PrivKVM (1 + 5 virtual)": ("ε/2 + ε/2", "only the real round reports"),
     "KVUE": ("ε", "one state of three"),
     "KVOH": ("ε", "two bits of three differ"),
     "LDPKV 2020 (a guess)": ("ε", "taken to be KVUE"),
@@ -75,7 +75,7 @@ def _baselines(half: Any, n_keys: int) -> dict[str, Mechanism]:
         "Harmony": Harmony.from_exp_budgets(exp, n_keys=n_keys),
         "PrivKV": PrivKV.from_exp_budgets(half, half, n_keys=n_keys),
         "PrivKV, fake value 1": PrivKV.from_exp_budgets(half, half, n_keys=n_keys, fake_value=1),
-        "PrivKVM, 1 + 5 virtual": PrivKVMVirtual.from_exp_budgets(half, half, n_keys=n_keys),
+        "PrivKVM (1 + 5 virtual)": PrivKVMVirtual.from_exp_budgets(half, half, n_keys=n_keys),
         "KVUE": KVUE.from_exp_budgets(exp, n_keys=n_keys),
         "KVOH": KVOH.from_exp_budgets(exp, n_keys=n_keys),
         "LDPKV 2020 (a guess)": LDPKV2020.from_exp_budgets(exp, n_keys=n_keys),
@@ -86,7 +86,7 @@ def _baselines(half: Any, n_keys: int) -> dict[str, Mechanism]:
 
 def _formula(name: str, half: Any) -> Any:
     """What the exact e^epsilon should be."""
-    if name in ("PrivKV", "PrivKVM, 1 + 5 virtual"):
+    if name in ("PrivKV", "PrivKVM (1 + 5 virtual)"):
         return allocation.compose_ue(half, half)
     if name == "F2M":
         return max(half, half * (1 + half) / 2)
@@ -556,7 +556,9 @@ def communication(profile: str = "quick") -> Result:
     for name, (user, server) in COSTS.items():
         upload = {f"bits, d = {n_keys:,}": bits[n_keys][name] for n_keys in DOMAINS}
         real = C_SHOWN if name == "PrivKVM" else 1
-        rows.append({"mechanism": name, **upload, "user": user, "server": server, "rounds": real})
+        rows.append(
+            {"mechanism": name, **upload, "user work": user, "server work": server, "rounds": real}
+        )
     table = pd.DataFrame(rows)
     counted = []
     for n_keys, padding in itertools.product(range(1, 5), (1, 2)):
@@ -729,7 +731,7 @@ def _judge_total(result: Result) -> Evidence:
 def _judge_tighter(result: Result) -> Evidence:
     facts = result.facts
     form = (
-        "Exact: ε - [ε/(2c) - ln(2/(1 + e^(-ε/(2c))))], below ε for every c, in every case. "
+        "Exact: ε - ε₂ + ln(2/(1 + e^-ε₂)) with ε₂ = ε/(2c), below ε for every c. "
         if facts["formula"] and facts["theory"]
         else "The closed form fails here. "
     )
@@ -823,8 +825,8 @@ def _judge_first_frequency(result: Result) -> Evidence:
 def _judge_first_mean(result: Result) -> Evidence:
     code = result.facts["mean_code"]
     note = (
-        f"With the authors' code's lower clip (1, not 0) it is {_order_words(code)}. A mean that is "
-        "drawn towards 0 has a small error where nothing can be learnt."
+        f"With the authors' code's lower clip (1, not 0) it is {_order_words(code)}. A mean that "
+        "is drawn towards 0 has a small error where nothing can be learnt."
     )
     return _judge_order(result.facts["mean"], note)
 
@@ -959,8 +961,8 @@ CLAIMS = (
         label="A first comparison, frequency (own)",
         kind="statement",
         mark="own",
-        statement="On Gaussian keys, one pair a user, both PCKV mechanisms have a smaller frequency "
-        "error than PrivKV, with and without virtual rounds, KVUE and KVOH.",
+        statement="On Gaussian keys, one pair a user, both PCKV mechanisms have a smaller "
+        "frequency error than PrivKV, with and without virtual rounds, KVUE and KVOH.",
         run=comparison,
         judge=_judge_first_frequency,
         page=PAGE,
@@ -972,7 +974,8 @@ CLAIMS = (
         label="A first comparison, mean (own)",
         kind="statement",
         mark="own",
-        statement="The same holds for the error of the mean.",
+        statement="On Gaussian keys, one pair a user, both PCKV mechanisms have a smaller error "
+        "of the mean than PrivKV, with and without virtual rounds, KVUE and KVOH.",
         run=comparison,
         judge=_judge_first_mean,
         page=PAGE,
