@@ -115,6 +115,8 @@ def main() -> int:
     ):
         print(f"  {name:24}{seconds:10.3f} s{plain / seconds:10.1f}x")
 
+    # Starts the workers.
+    run_many(settings, targets.Gaussian(3.0).sample, repeats=4, rng=2, n_jobs=2)
     total = 0.0
     for label, panel, target in panels():
         seconds = timed(

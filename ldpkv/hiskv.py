@@ -161,7 +161,7 @@ class LRRKV:
 
     @classmethod
     def reading_d(cls, exp_epsilon: Any, *, n_keys: int, padding: int, **how: Any) -> LRRKV:
-        """Reading D: q_1 = (1 - p_1) / 2; p_1 < q_1 unless E > d' - 1.
+        """Reading D: q_1 = (1 - p_1) / 2; p_1 < q_1 as long as E < (d' - 1) / 2.
 
         Notes
         -----
@@ -334,6 +334,8 @@ class LRRKV:
     @classmethod
     def _even(cls, n_keys: int, padding: int, p1: Any, q1: Any, how: dict[str, Any]) -> LRRKV:
         q2 = (1 - p1 - q1) / (2 * (n_keys + padding) - 2)
+        if -SLACK < q2 < 0 and isinstance(q2, float):
+            q2 = 0.0
         if q2 < 0:
             raise ValueError(
                 f"this reading has no law at exp_epsilon so large for n_keys = {n_keys} and "

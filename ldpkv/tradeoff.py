@@ -261,8 +261,11 @@ class GaussianDP(TradeoffCurve):
 
         high = 1.0
         while gap(high) > 0:
-            high *= 2
-        root = optimize.brentq(gap, 0.0, high, xtol=1e-300, rtol=4 * _ULP)
+            high *= 16
+        # The root may be tiny, so that it is bracketed by its size first.
+        while high > _SMALLEST and gap(high / 16) <= 0:
+            high /= 16
+        root = optimize.brentq(gap, high / 16, high, xtol=1e-320, rtol=4 * _ULP, maxiter=500)
         return _nudged(root, lambda value: gap(value) > 0, 1.0)
 
     @classmethod
@@ -862,9 +865,11 @@ def _gaussian_log_delta(mu: float, epsilon: float) -> float:
         return log_phi + math.log(mills_a - mills_b)
     scale = max(a, 1.0)
     u, weight = _legendre()
-    integrand = -np.expm1(-mu * u / scale) * np.exp(-a / scale * u - (u / scale) ** 2 / 2)
-    # Divided by mu first: for tiny mu the integral itself could underflow.
-    return log_phi + math.log(mu) + math.log(float(weight @ (integrand / mu)) / scale)
+    rate = mu / scale
+    # (1 - e^(-rate u)) / rate, which tends to u and must not underflow for tiny rates.
+    loss = -np.expm1(-rate * u) / rate if rate > 1e-12 else u
+    integral = float(weight @ (loss * np.exp(-a / scale * u - (u / scale) ** 2 / 2)))
+    return log_phi + math.log(mu) - 2 * math.log(scale) + math.log(integral)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import optimize, special, stats
 from statistical import FALSE_ALARM, assert_plausible, assert_rejected
 
 from ldpkv.auditing import targets
@@ -173,6 +173,45 @@ def test_a_fixed_test_gives_the_printed_formula():
     )
 
 
+def plain_white_box(curve, x, y):
+    """The published white-box audit, one scalar after another."""
+    fitted = 0
+    for n in range(50, len(x) + 1, 10):
+        if fitted == 0 or refresh_due(n, fitted):
+            fitted = n
+            mean_p, mean_q = x[:n].mean(), y[:n].mean()
+            sign = 1 if mean_q >= mean_p else -1
+            best = -1.0
+            for t in np.linspace(min(x[:n].min(), y[:n].min()), max(x[:n].max(), y[:n].max()), 300):
+                alpha, beta = (
+                    stats.norm.sf(sign * (t - mean_p)),
+                    stats.norm.cdf(sign * (t - mean_q)),
+                )
+                a = optimize.brentq(lambda v, d=beta - alpha: curve(v) - v - d, 0, 1, xtol=1e-13)
+                if abs(a - alpha) > best:
+                    best, cut = abs(a - alpha), t
+            # The published side: the threshold's mirror image at the middle of the means.
+            cut = mean_p + mean_q - cut
+        decide_q = [sign * (s[:n] - cut) > 0 for s in (x, y)]
+        bounds = []
+        for rate in (decide_q[0].mean(), 1 - decide_q[1].mean()):
+            sd = max(math.sqrt(rate * (1 - rate)), 0.5 / math.sqrt(n))
+            bounds.append(min(1, rate + 1.57761 * sd * math.sqrt(math.log(20 + n / 50) / n)))
+        if bounds[1] < curve(bounds[0]):
+            return n
+    return NOT_REJECTED
+
+
+def test_a_straightforward_loop_agrees():
+    curve = GaussianDP(0.5)
+    settings = APT.published(
+        curve, tuning=Tuning(signed=False, n_eta=300), classifier=GaussianPlugIn(1.0), horizon=300
+    )
+    for seed in range(4):
+        x, y = pairs(300, seed=30 + seed)
+        assert path(settings, (x, y)).rejected_at == plain_white_box(curve, x, y)
+
+
 def test_schedule():
     rescored = APT.published(GaussianDP(0.99), horizon=400)
     looks = path(rescored, pairs(400, 5, shift=0.0)).n_samples
@@ -181,6 +220,17 @@ def test_schedule():
     assert path(burn, pairs(400, 5)).n_samples.tolist() == list(range(110, 401, 10))
     fits = {audit(rescored, pairs(n, 5, shift=0.0)).witness.fitted_on for n in range(50, 401, 10)}
     assert fits == {50, 90, 160, 280} and refresh_due(90, 50) and not refresh_due(80, 50)
+
+
+def test_too_few_pairs_leave_everything_open():
+    settings = APT(GaussianDP(1.0))
+    for n in (0, 1, 49, 50, 109):
+        sample = pairs(n, 5)
+        assert path(settings, sample).rejected_at == NOT_REJECTED
+        state = audit(settings, sample)
+        assert state.n_samples == n and state.looks == () and math.isnan(state.evidence)
+        assert (state.witness is None) == (n < 50)
+        assert "Not rejected" in settings.explain(state)
 
 
 def test_a_decided_audit_reads_no_more():
@@ -457,6 +507,10 @@ def test_limit_on_the_curve():
     curve = GaussianDP(1.0)
     for alpha, limit in ((0.31, 0.00039), (0.1, 0.00046), (0.02, 0.00079), (0.005, 0.00132)):
         assert limit_on_the_curve(curve, alpha) == pytest.approx(limit, abs=1.2e-5)
+    for epsilon, limit in ((0.1, 0.0008), (1.0, 0.0034)):
+        kink, steep = 1 / (1 + math.exp(epsilon)), -math.exp(epsilon)
+        both = [limit_on_the_curve(PureDP(epsilon), kink, slope=s) for s in (steep, 1 / steep)]
+        assert sum(both) == pytest.approx(limit, abs=6e-5)
     with pytest.raises(ValueError, match=r"alpha and f\(alpha\) must lie in \(0, 1\)"):
         limit_on_the_curve(curve, 0.0)
     with pytest.raises(ValueError, match="slope must be above 0 for decision='line', got nan"):

@@ -156,7 +156,9 @@ class APT:
         Whether there is a look when M pairs are scored, as in the paper's code.
     decision : {"corner", "line"}
         "corner": both errors' upper bounds together lie below f. "line": ``s alpha + beta`` lies
-        below the supporting line c(s), one bound at the full level.
+        below the supporting line c(s), one bound at the full level. A line needs far fewer pairs,
+        but has no slack that would hide an error of the approximation: use it with
+        ``scoring="burn-in"`` only, and for small epsilon or mu.
     critical_value : float, optional
         q; computed for the looks by default.
 
@@ -638,7 +640,9 @@ def fixed_test_stops(
     return stops
 
 
-def limit_on_the_curve(curve: TradeoffCurve, alpha: float, *, level: float = 0.05) -> float:
+def limit_on_the_curve(
+    curve: TradeoffCurve, alpha: float, *, level: float = 0.05, slope: float | None = None
+) -> float:
     """Limit for large burn-in of the chance that APT rejects a test exactly on f.
 
     Parameters
@@ -646,10 +650,12 @@ def limit_on_the_curve(curve: TradeoffCurve, alpha: float, *, level: float = 0.0
     curve : TradeoffCurve
         The claim f.
     alpha : float
-        Error of the test, in (0, 1), where f is differentiable and its value in (0, 1); the other
-        error is f(alpha).
+        Error of the test, with alpha and f(alpha), the other error, in (0, 1).
     level : float
         gamma.
+    slope : float, optional
+        Slope of f at alpha, below 0. At a kink the claim is broken below either of two lines, and
+        the limit is at most the sum of the values for both slopes; the right one is the default.
 
     Returns
     -------
@@ -672,7 +678,8 @@ def limit_on_the_curve(curve: TradeoffCurve, alpha: float, *, level: float = 0.0
     beta = float(curve(alpha))
     if not (0 < alpha < 1 and 0 < beta < 1):
         raise ValueError(f"alpha and f(alpha) must lie in (0, 1), got {alpha!r} and {beta!r}")
-    first = -float(curve.slope(alpha)) * math.sqrt(alpha * (1 - alpha))
+    steep = float(curve.slope(alpha)) if slope is None else slope
+    first = -steep * math.sqrt(alpha * (1 - alpha))
     second = math.sqrt(beta * (1 - beta))
     q = boundaries.continuous_critical_value(level / 2)
     factor = (first + second) / math.hypot(first, second)

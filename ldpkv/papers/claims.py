@@ -21,11 +21,22 @@ from ldpkv.papers.evidence import (
     Result,
 )
 from ldpkv.papers import foundations
-from ldpkv.papers.pckv import allocation, baselines, privacy, real_data
+from ldpkv.papers.pckv import (
+    allocation,
+    baselines,
+    choice,
+    estimators,
+    privacy,
+    real_data,
+    sampling,
+)
 
 CLAIMS: tuple[Claim, ...] = (
+    *sampling.CLAIMS,
     *privacy.CLAIMS,
+    *estimators.CLAIMS,
     *allocation.CLAIMS,
+    *choice.CLAIMS,
     *baselines.CLAIMS,
     *real_data.CLAIMS,
     *foundations.CLAIMS,

@@ -276,6 +276,19 @@ def unsampled_keys(profile: str = "quick", seed: int = 2020) -> Result:
     return Result(profile, table, facts, setting)
 
 
+def unsampled_table(result: Result) -> pd.DataFrame:
+    """Expected shares of unsampled keys, for the page."""
+    table = result.table
+    return pd.DataFrame(
+        {
+            "holders of the key": table["holders"],
+            "keys": table["keys"],
+            "unsampled, Padding-and-Sampling": table["padding_and_sampling"],
+            "unsampled, index sampling": table["index"],
+        }
+    )
+
+
 def one_draw(profile: str = "quick") -> Result:
     """Run `Draws.pad` on every pair, sign and step of a fine grid of uniform numbers.
 
