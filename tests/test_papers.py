@@ -204,3 +204,15 @@ def test_labels_at_line_ends_do_not_overlap() -> None:
     plots.plt.close(figure)
     assert np.diff(heights).min() >= 0.055 - 1e-9
     assert heights[-1] <= 1.0
+
+
+def test_index_of_results_names_every_claim() -> None:
+    index = (ROOT / "book" / "index-of-results.md").read_text(encoding="utf-8")
+    assert [c.id for c in claims.CLAIMS if f"{{{{CLAIM:{c.id}}}}}" not in index] == []
+
+
+def test_every_claim_that_differs_is_explained() -> None:
+    """The card of a claim that differs links to the errata; its page must be named there."""
+    errata = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
+    pages = {c.page for c in claims.CLAIMS if evidence.DIFFERS in c.recorded.values()}
+    assert [page for page in sorted(pages) if page not in errata] == []

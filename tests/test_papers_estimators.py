@@ -296,7 +296,9 @@ def test_tables_fit_a_page(summarise, run) -> None:
     assert table.shape[1] <= 7
 
 
-@pytest.mark.parametrize("run", {c.run for c in CLAIMS.values()}, ids=lambda run: run.__name__)
+@pytest.mark.parametrize(
+    "run", dict.fromkeys(c.run for c in CLAIMS.values()), ids=lambda run: run.__name__
+)
 def test_unknown_profiles_are_refused(run) -> None:
     with pytest.raises(ValueError, match="profile must be one of"):
         run("qick")

@@ -12,6 +12,7 @@ import sys
 import time
 from typing import Any
 
+from ldpkv.papers import foundations
 from ldpkv.papers.evidence import (
     DIFFERS,
     PROFILES,
@@ -20,7 +21,6 @@ from ldpkv.papers.evidence import (
     Evidence,
     Result,
 )
-from ldpkv.papers import foundations
 from ldpkv.papers.pckv import (
     allocation,
     baselines,
