@@ -92,6 +92,7 @@ serve: ## show the built book at a local address
 	@[ -f _build/html/index.html ] || { echo "no book yet: make book"; exit 1; }
 	@command -v "$(PYTHON)" >/dev/null || { echo "no '$(PYTHON)': PYTHON=python3.12 make serve"; exit 1; }
 	@echo "http://127.0.0.1:$(or $(PORT),8000)/  (Ctrl-C stops it)"
+	@(sleep 1; "$(PYTHON)" -m webbrowser "http://127.0.0.1:$(or $(PORT),8000)/" >/dev/null 2>&1) &
 	@"$(PYTHON)" -m http.server $(or $(PORT),8000) --bind 127.0.0.1 --directory _build/html
 
 clean: ## remove what was built, keep the environment
