@@ -26,9 +26,12 @@ from ldpkv.papers.pckv import (
     baselines,
     choice,
     estimators,
+    large_data,
+    padding,
     privacy,
     real_data,
     sampling,
+    synthetic,
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -39,6 +42,9 @@ CLAIMS: tuple[Claim, ...] = (
     *choice.CLAIMS,
     *baselines.CLAIMS,
     *real_data.CLAIMS,
+    *synthetic.CLAIMS,
+    *large_data.CLAIMS,
+    *padding.CLAIMS,
     *foundations.CLAIMS,
 )
 

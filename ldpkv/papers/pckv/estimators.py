@@ -1044,7 +1044,7 @@ def first_order_map(profile: str = "quick") -> Result:
 def draw_first_order_map(result: Result) -> Figure:
     """Draw the exact MSE over the first-order one, with the line of a clear signal."""
     figure, axes = plots.new_figure(2, height=3.1)
-    mesh = None
+    mesh: Any = None
     for axis, name in zip(axes, KINDS, strict=True):
         part = result.table[result.table["mechanism"] == name]
         ratio = part.pivot(index="share", columns="epsilon", values="mse_ratio")

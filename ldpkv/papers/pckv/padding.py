@@ -471,8 +471,9 @@ def draw_private_lengths(result: Result) -> Figure:
     for position, (coding, part) in enumerate(result.table.groupby("coding", sort=False)):
         look = plots.style(str(coding), position)
         shift = 0.05 * (2 * position - 1)
-        reach = [part["average"] - part["low"], part["high"] - part["average"]]
-        axes[0].errorbar(part["epsilon"] + shift, part["average"], yerr=reach, label=coding, **look)
+        x = part["epsilon"] + shift
+        axes[0].vlines(x, part["low"], part["high"], color=look["color"], lw=1.5)
+        axes[0].plot(x, part["average"], label=coding, **look)
         axes[1].plot(part["epsilon"], part["cost"], label=coding, **look)
     axes[0].set_ylim(0, 105)
     legend_below(figure, axes[1])
