@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from ldpkv.papers.evidence import (
     exact_if,
     num,
 )
+from ldpkv.papers.pckv.synthetic import method, sign_of
 from ldpkv.trials import Trials, run_trials
 
 INDEX_PAGE = "notebooks/pckv/06-real-data.ipynb"
@@ -35,6 +37,9 @@ PAPER_PAGE = "notebooks/pckv/07-paper-data.ipynb"
 
 EPSILONS = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 PCKV: Mapping[str, type[PCKVUE] | type[PCKVGRR]] = {"PCKV-UE": PCKVUE, "PCKV-GRR": PCKVGRR}
+METHODS = (*PCKV, "KVUE", "PrivKV", "PrivKVM (1 + 5 virtual)")
+# The order of Figure 10(b), best first; PrivKV is PrivKVM with one round.
+CHAIN = ("PCKV-UE", "PCKV-GRR", "KVUE", "PrivKV")
 REPEATS = {"quick": 40, "paper": 200}
 # Probability that chance alone turns one of a figure's verdicts; shared by all its comparisons.
 FALSE_ALARM = 1e-4
@@ -81,7 +86,7 @@ def sweep(
     seed: int,
     epsilons: Sequence[float] = EPSILONS,
 ) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-    """Run both PCKV mechanisms over a grid of epsilon on the most frequent keys.
+    """Run PCKV and its competitors over a grid of epsilon on the most frequent keys.
 
     Parameters
     ----------
@@ -101,81 +106,74 @@ def sweep(
     Returns
     -------
     table : DataFrame
-        One row a mechanism and epsilon: both MSEs with 95 % intervals (corrected estimator), the
-        uncorrected frequency MSE with its exact expectation.
+        One row a mechanism and epsilon: both MSEs with 95 % intervals (corrected estimator); for
+        PCKV also the uncorrected frequency MSE with its exact expectation.
     facts : dict
-        Verdict material: z scores against the exact expectation, signs of the paired differences.
+        Verdict material: t scores against the exact expectation, signs of the paired differences.
     """
     keys = data.top_keys(top)
+    cases = [(name, epsilon) for name in METHODS for epsilon in epsilons]
     mechanisms = {
-        (name, epsilon): kind.from_epsilon(epsilon, n_keys=data.n_keys, padding=padding)
-        for name, kind in PCKV.items()
-        for epsilon in epsilons
+        f"{name} {epsilon:g}": method(name, epsilon, data.n_keys, padding)
+        for name, epsilon in cases
     }
-    labelled = {f"{name} {epsilon:g}": m for (name, epsilon), m in mechanisms.items()}
-    runs = {
-        correction: run_trials(
-            data, labelled, repeats=repeats, rng=seed, keys=keys, correction=correction
-        )
-        for correction in ("paper", "none")
-    }
-    corrected, raw = runs["paper"], runs["none"]
+    ours = dict(list(mechanisms.items())[: len(PCKV) * len(epsilons)])
+    corrected = run_trials(data, mechanisms, repeats=repeats, rng=seed, keys=keys)
+    raw = run_trials(data, ours, repeats=repeats, rng=seed, keys=keys, correction="none")
     frequency, mean = corrected.interval("frequency"), corrected.interval("mean")
     uncorrected = raw.squared_error("frequency")
     rows = []
-    for position, ((name, epsilon), mechanism) in enumerate(mechanisms.items()):
-        expected, squared_bias = expected_frequency_mse(data, mechanism, keys)
-        sample = uncorrected[:, position]
-        error = sample.std(ddof=1) / np.sqrt(repeats)
-        rows.append(
-            {
-                "mechanism": name,
-                "epsilon": epsilon,
-                "frequency_mse": frequency[position, 0],
-                "frequency_low": frequency[position, 1],
-                "frequency_high": frequency[position, 2],
-                "mean_mse": mean[position, 0],
-                "mean_low": mean[position, 1],
-                "mean_high": mean[position, 2],
-                "uncorrected_frequency_mse": sample.mean(),
-                "expected_frequency_mse": expected,
-                "squared_bias": squared_bias,
-                "t": (sample.mean() - expected) / error,
-            }
-        )
+    for position, ((name, epsilon), label) in enumerate(zip(cases, mechanisms, strict=True)):
+        row: dict[str, Any] = {"mechanism": name, "epsilon": epsilon}
+        for statistic, found in (("frequency", frequency), ("mean", mean)):
+            for column, value in zip(("mse", "low", "high"), found[position], strict=True):
+                row[f"{statistic}_{column}"] = value
+        if label in ours:
+            kind: Any = mechanisms[label]
+            expected, squared_bias = expected_frequency_mse(data, kind, keys)
+            sample = uncorrected[:, position]
+            row["uncorrected_frequency_mse"] = sample.mean()
+            row["expected_frequency_mse"] = expected
+            row["squared_bias"] = squared_bias
+            row["t"] = (sample.mean() - expected) / (sample.std(ddof=1) / np.sqrt(repeats))
+        rows.append(row)
     table = pd.DataFrame(rows)
-    critical = stats.t.isf(FALSE_ALARM / (2 * len(table)), repeats - 1)
+    signs = _signs_of_differences(corrected, cases)
     facts = {
         "repeats": repeats,
         "largest_t": float(table["t"].abs().max()),
-        "critical_t": float(critical),
+        "critical_t": float(stats.t.isf(FALSE_ALARM / (2 * len(ours)), repeats - 1)),
         "bias_floor": float(table["squared_bias"].iloc[0]),
         "truncated": float(np.mean(data.lengths > padding)),
-        "order_frequency": _order(corrected, "frequency", epsilons),
-        "order_mean": _order(corrected, "mean", epsilons),
+        "signs": signs,
+        "order_frequency": {e: signs["frequency", "PCKV-UE", "PCKV-GRR", e] for e in epsilons},
         "predicted_order": _predicted(table, epsilons),
     }
     return table, facts
 
 
-def _order(trials: Trials, statistic: str, epsilons: Sequence[float]) -> dict[float, int]:
-    """Sign of error(UE) - error(GRR) at each epsilon: -1, +1, or 0 where it is not decided.
+def _signs_of_differences(
+    trials: Trials, cases: Sequence[tuple[str, float]]
+) -> dict[tuple[str, str, str, float], int]:
+    """Sign of error(one) - error(other): -1, +1, or 0 where the repetitions do not decide it.
 
-    Mechanisms share the draws within a repetition, so the comparison is paired. Two statistics
-    and every epsilon share the false-alarm rate.
+    Both come from the same repetition's users, so the comparison is paired. All of them share the
+    false-alarm rate.
     """
-    errors = trials.squared_error(statistic)
+    epsilons = dict.fromkeys(epsilon for _, epsilon in cases)
+    pairs = [*itertools.pairwise(CHAIN), *((one, "PrivKV") for one in PCKV), ("PCKV-UE", "KVUE")]
     signs = {}
-    critical = stats.t.isf(FALSE_ALARM / (4 * len(epsilons)), trials.repeats - 1)
-    for position, epsilon in enumerate(epsilons):
-        difference = errors[:, position] - errors[:, position + len(epsilons)]
-        t = difference.mean() / (difference.std(ddof=1) / np.sqrt(trials.repeats))
-        signs[epsilon] = int(np.sign(t)) if abs(t) > critical else 0
+    for statistic in ("frequency", "mean"):
+        errors = dict(zip(cases, trials.squared_error(statistic).T, strict=True))
+        for (one, other), e in itertools.product(pairs, epsilons):
+            difference = errors[one, e] - errors[other, e]
+            signs[statistic, one, other, e] = sign_of(difference, 2 * len(pairs) * len(epsilons))
     return signs
 
 
 def _predicted(table: pd.DataFrame, epsilons: Sequence[float]) -> dict[float, int]:
-    expected = table.pivot(index="epsilon", columns="mechanism", values="expected_frequency_mse")
+    ours = table[table["mechanism"].isin(PCKV)]
+    expected = ours.pivot(index="epsilon", columns="mechanism", values="expected_frequency_mse")
     return {
         epsilon: int(np.sign(expected.loc[epsilon, "PCKV-UE"] - expected.loc[epsilon, "PCKV-GRR"]))
         for epsilon in epsilons
@@ -203,13 +201,15 @@ def draw_sweep(result: Result) -> Figure:
             low=f"{statistic}_low",
             high=f"{statistic}_high",
             series="mechanism",
+            direct=False,
         )
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
 def sweep_table(result: Result) -> pd.DataFrame:
-    """The sweep's frequency errors for the page: measured beside exact."""
-    table = result.table
+    """PCKV's frequency errors for the page: measured beside exact."""
+    table = result.table[result.table["mechanism"].isin(PCKV)]
     return pd.DataFrame(
         {
             "mechanism": table["mechanism"],
@@ -433,7 +433,7 @@ def draw_truncation(result: Result) -> Figure:
 
 def _judge_expected(result: Result) -> Evidence:
     facts = result.facts
-    cases = len(result.table)
+    cases = int(result.table["t"].notna().sum())
     return Evidence(
         WITHIN_ERROR if facts["largest_t"] <= facts["critical_t"] else DIFFERS,
         f"largest |t| {num(facts['largest_t'], 2)} over {cases} cases",
@@ -474,18 +474,44 @@ def _judge_order(result: Result) -> Evidence:
     )
 
 
-def _judge_ue_first(result: Result) -> Evidence:
-    orders = result.facts["order_frequency"], result.facts["order_mean"]
-    reversed_ = any(sign > 0 for order in orders for sign in order.values())
-    all_below = all(sign < 0 for order in orders for sign in order.values())
-    verdict = DIFFERS if reversed_ else WITHIN_ERROR if all_below else SHAPE_ONLY
+def _judge_chain(result: Result) -> Evidence:
+    return _judge_pairs(result, list(itertools.pairwise(CHAIN)), "order " + " < ".join(CHAIN))
+
+
+def _judge_rivals(result: Result) -> Evidence:
+    pairs = [(one, other) for one in PCKV for other in ("KVUE", "PrivKV")]
+    return _judge_pairs(result, pairs, "both PCKV mechanisms below KVUE and PrivKV")
+
+
+def _judge_pairs(result: Result, pairs: Sequence[tuple[str, str]], expected: str) -> Evidence:
+    chosen = {k: s for k, s in result.facts["signs"].items() if k[1:3] in pairs}
+    below = sum(sign < 0 for sign in chosen.values())
+    wrong = [key for key, sign in chosen.items() if sign > 0]
+    open_ = [key for key, sign in chosen.items() if sign == 0]
+    verdict = DIFFERS if wrong else WITHIN_ERROR if not open_ else SHAPE_ONLY
+    notes = [
+        f"{word}: {_where(keys)}."
+        for word, keys in (("Reversed", wrong), ("Undecided", open_))
+        if keys
+    ]
     return Evidence(
         verdict,
-        f"smaller frequency error: {_signs(orders[0])}; smaller mean error: {_signs(orders[1])}",
-        "PCKV-UE at every ε, for both",
+        f"as stated in {below} of {len(chosen)} comparisons (frequency and mean, every ε), "
+        f"reversed in {len(wrong)}",
+        f"{expected}, for frequency and mean at every ε",
         tolerance="signs of paired differences that repetitions decide",
         false_alarm=FALSE_ALARM,
-        note="The two PCKV mechanisms only; their competitors are compared on other pages.",
+        note=" ".join([*notes, "PrivKV is PrivKVM with one round."]),
+    )
+
+
+def _where(keys: Sequence[tuple[str, str, str, float]]) -> str:
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for statistic, one, other, epsilon in keys:
+        grouped.setdefault((statistic, one, other), []).append(f"{epsilon:g}")
+    return "; ".join(
+        f"{statistic}, {one} and {other} at ε = {'/'.join(where)}"
+        for (statistic, one, other), where in grouped.items()
     )
 
 
@@ -554,26 +580,53 @@ CLAIMS = (
         recorded=_recorded(WITHIN_ERROR, "index"),
     ),
     Claim(
+        id="pckv-index-rivals",
+        paper="pckv",
+        label="PCKV and its competitors on real ratings (own, InstEval)",
+        kind="statement",
+        mark="own",
+        statement="On InstEval both PCKV mechanisms have smaller errors than KVUE and PrivKVM.",
+        run=insteval,
+        judge=_judge_rivals,
+        page=INDEX_PAGE,
+        recorded=_recorded(DIFFERS, "index"),
+    ),
+    Claim(
+        id="pckv-index-gss-rivals",
+        paper="pckv",
+        label="PCKV and its competitors on survey items (own, GSS)",
+        kind="statement",
+        mark="own",
+        statement="On the survey items both PCKV mechanisms have smaller errors than KVUE and "
+        "PrivKVM.",
+        run=gss,
+        judge=_judge_rivals,
+        page=INDEX_PAGE,
+        recorded=_recorded(DIFFERS, "index"),
+    ),
+    Claim(
         id="pckv-fig-10-ecommerce",
         paper="pckv",
-        label="Figure 10, E-commerce (pckv-49, PCKV part)",
+        label="Figure 10, E-commerce (pckv-49)",
         kind="figure",
         mark="recalled",
-        statement="On E-commerce, PCKV-UE has the smaller error of the two for frequency and mean.",
+        statement="On E-commerce the errors are ordered PCKV-UE, PCKV-GRR, KVUE, PrivKVM, from the "
+        "smallest up.",
         run=ecommerce,
-        judge=_judge_ue_first,
+        judge=_judge_chain,
         page=PAPER_PAGE,
         recorded=_recorded(SHAPE_ONLY, "files", paper=WITHIN_ERROR),
     ),
     Claim(
         id="pckv-fig-10-clothing",
         paper="pckv",
-        label="Figure 10(b), Clothing (pckv-48, PCKV part)",
+        label="Figure 10(b), Clothing (pckv-48)",
         kind="figure",
         mark="found",
-        statement="On Clothing, PCKV-UE has the smaller error of the two for frequency and mean.",
+        statement="On Clothing the errors are ordered PCKV-UE, PCKV-GRR, KVUE, PrivKVM, from the "
+        "smallest up.",
         run=clothing,
-        judge=_judge_ue_first,
+        judge=_judge_chain,
         page=PAPER_PAGE,
         recorded=_recorded(SHAPE_ONLY, "files"),
     ),
