@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from ldpkv.papers import foundations
+from ldpkv.papers.audit import curves, sequential
 from ldpkv.papers.evidence import (
     DIFFERS,
     PROFILES,
@@ -46,6 +47,8 @@ CLAIMS: tuple[Claim, ...] = (
     *large_data.CLAIMS,
     *padding.CLAIMS,
     *foundations.CLAIMS,
+    *curves.CLAIMS,
+    *sequential.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).
