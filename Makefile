@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 
 # Without bytecode files every kernel compiles every import again (seaborn: 10 s instead of 3).
 export PYTHONDONTWRITEBYTECODE =
-# Sets are iterated in the same order in each run, so two builds give the same bytes.
+# Sets are iterated in the same order in each run, so that pages differ only in the seconds they took.
 export PYTHONHASHSEED = 0
 export PROFILE
 

@@ -103,10 +103,10 @@ def test_a_wrong_variance_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_judges_can_say_no() -> None:
     table = real_data.pd.DataFrame({"published": [1, 2], "counted": [1, 2]})
-    sizes = Result("quick", table, {"equal": True, "cases": 2}, source="files")
+    sizes = Result("quick", table, {"equal": True, "cases": 2, "recalled": True}, source="files")
     judge = CLAIMS["pckv-data-sets"].judge
     assert judge(sizes).verdict == "exact"
-    assert judge(replace(sizes, facts={"equal": False, "cases": 2})).verdict == "differs"
+    assert judge(replace(sizes, facts={**sizes.facts, "equal": False})).verdict == "differs"
     facts = {
         "bias": {1: -0.3, 2: -0.1, 3: -0.05, 5: -0.01},
         "bias_shrinks": True,

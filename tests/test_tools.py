@@ -352,7 +352,7 @@ def test_claims_are_collected(project):
     assert [record["id"] for record in records] == ["demo-1", "demo-2"]
     assert records[0]["page"] == "notebooks/pckv/01-x.html"
     fields = "id paper label kind statement verdict recorded measured expected false_alarm"
-    assert list(records[0]) == [*fields.split(), "page", "seconds"]
+    assert list(records[0]) == [*fields.split(), "page", "seconds", "mark"]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ def collect(project: Project, profile: str) -> list[dict]:
             record |= {field: evidence.get(field) for field in VALUES}
             record["page"] = page_of(name)
             record["seconds"] = cell_seconds(cell)
+            record["mark"] = evidence.get("mark")
             records.append(record)
     order = list(PAPERS)
     return sorted(records, key=lambda record: order.index(record["paper"]))

@@ -180,28 +180,34 @@ def by_paper(records: list[dict]) -> dict[str, list[dict]]:
     return {paper: rows for paper, rows in grouped.items() if rows}
 
 
+def is_own(record: dict) -> bool:
+    """Whether the statement is the project's own and not a claim of the paper."""
+    return record.get("mark") == "own"
+
+
 def count_text(records: list[dict]) -> str:
-    counts = Counter(record["verdict"] for record in records)
-    if not records:
-        return "no claims yet"
+    stated = [record for record in records if not is_own(record)]
+    own = len(records) - len(stated)
+    counts = Counter(record["verdict"] for record in stated)
     parts = [f"{counts[verdict]} {badge(verdict)}" for verdict in SHAPES if counts[verdict]]
-    noun = "claim" if len(records) == 1 else "claims"
-    return f"{len(records)} {noun}: " + ", ".join(parts)
+    noun = "claim" if len(stated) == 1 else "claims"
+    text = f"{len(stated)} {noun}: " + ", ".join(parts) if stated else "no claims yet"
+    return text + (f"; and {own} {'check' if own == 1 else 'checks'} of our own" if own else "")
 
 
 def count_table(records: list[dict], to_table: str) -> str:
-    """Return a Markdown table of papers by verdicts; each number links to those rows."""
+    """Return a Markdown table of papers by verdicts, own checks left out; numbers link to rows."""
     used = [v for v in SHAPES if any(record["verdict"] == v for record in records)]
     rows = ["| paper | claims | " + " | ".join(badge(verdict) for verdict in used) + " |"]
     rows.append("|:---|---:|" + "---:|" * len(used))
     for paper, group in by_paper(records).items():
-        counts = Counter(record["verdict"] for record in group)
+        counts = Counter(record["verdict"] for record in group if not is_own(record))
         cells = []
         for verdict in used:
             where = f"{to_table}#paper={paper}&verdict={verdict.replace(' ', '-')}"
             number = counts[verdict]
             cells.append(f'<a href="{html.escape(where)}">{number}</a>' if number else "0")
-        total = f'<a href="{to_table}#paper={paper}">{len(group)}</a>'
+        total = f'<a href="{to_table}#paper={paper}">{sum(counts.values())}</a>'
         rows.append(f"| {PAPERS[paper]} | {total} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
@@ -209,7 +215,8 @@ def count_table(records: list[dict], to_table: str) -> str:
 def claims_page(records: list[dict]) -> str:
     lines = ["# Claims", ""]
     lines += [
-        "Each row is one claim of a paper, judged by the notebook that its name links to.",
+        "Each row is a claim of a paper, or a check of our own (marked *own*), judged by the "
+        "notebook that its name links to.",
         "",
         count_text(records),
         "",
@@ -248,7 +255,8 @@ def draw_counts(records: list[dict], target: Path) -> str:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    groups = by_paper(records)
+    groups = by_paper([record for record in records if not is_own(record)])
+    longest = max(len(group) for group in groups.values())
     figure, axes = plt.subplots(figsize=(8, 0.9 + 0.55 * len(groups)), layout="constrained")
     texts = []
     for row, group in enumerate(groups.values()):
@@ -260,8 +268,10 @@ def draw_counts(records: list[dict], target: Path) -> str:
                 continue
             axes.barh(row, number, left=left, color=colour, edgecolor="white", linewidth=1.5)
             ink = "white" if verdict in ("exact", "differs") else "#222222"
-            label = f"{SHAPES[verdict]} {number}"
-            axes.text(left + number / 2, row, label, ha="center", va="center", color=ink)
+            # A short segment has room for the number only, or for nothing; the table has them all.
+            if number / longest > 0.012:
+                label = f"{SHAPES[verdict]} {number}" if number / longest > 0.05 else f"{number}"
+                axes.text(left + number / 2, row, label, ha="center", va="center", color=ink)
             left += number
     for paper, group in groups.items():
         counts = Counter(record["verdict"] for record in group)
