@@ -22,6 +22,8 @@ from ldpkv.papers.evidence import (
     Evidence,
     Result,
 )
+from ldpkv.papers.hiskv import experiments, fair, mechanism, truncation, utility
+from ldpkv.papers.hiskv import privacy as hiskv_privacy
 from ldpkv.papers.pckv import (
     allocation,
     baselines,
@@ -47,6 +49,12 @@ CLAIMS: tuple[Claim, ...] = (
     *large_data.CLAIMS,
     *padding.CLAIMS,
     *foundations.CLAIMS,
+    *mechanism.CLAIMS,
+    *hiskv_privacy.CLAIMS,
+    *utility.CLAIMS,
+    *truncation.CLAIMS,
+    *experiments.CLAIMS,
+    *fair.CLAIMS,
     *curves.CLAIMS,
     *sequential.CLAIMS,
 )
@@ -79,15 +87,21 @@ def find(id: str) -> Claim:
     Raises
     ------
     KeyError
-        If there is none.
+        If there is none; the text names the nearest ids, at most ten.
     """
+    import difflib
+
     for claim in CLAIMS:
         if claim.id == id:
             return claim
     for claim in CLAIMS:
-        if id in claim.label.replace("(", " ").replace(")", " ").replace(",", " ").split():
+        if id in re.findall(r"[a-z]+-\d+", claim.label):
             return claim
-    raise KeyError(f"no claim {id!r}; known: {', '.join(claim.id for claim in CLAIMS)}")
+    near = difflib.get_close_matches(id.lower(), [claim.id for claim in CLAIMS], n=10, cutoff=0.5)
+    raise KeyError(
+        f"no claim {id!r}; {'nearest: ' + ', '.join(near) if near else 'no id is like it'}. "
+        "Numbers such as pckv-20 work too; book/index-of-results.md lists all claims."
+    )
 
 
 def judge(id: str, result: Result) -> dict[str, Any]:
@@ -176,7 +190,8 @@ def card(about: dict[str, Any]) -> str:
         rows.append(("Note", text["note"]))
     listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
     link = (
-        ' <a class="errata-link" href="../../book/errata.html">see the errata</a>'
+        f' <a class="errata-link" href="../../book/errata.html#erratum-{about["id"]}">'
+        "see the errata</a>"
         if about["verdict"] == DIFFERS
         else ""
     )

@@ -1,0 +1,1 @@
+"""Claims of HISKV: one module a notebook page."""
