@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PYTHONHASHSEED = 0
 export PROFILE
 
-# The rating files that may not be redistributed: where a sibling folder has them, use it.
+# Rating files that are not bundled: where a sibling folder has them, use it.
 ifndef LDPKV_DATA_DIR
 ifneq ($(wildcard ../shared/data),)
 export LDPKV_DATA_DIR := $(abspath ../shared/data)
@@ -32,14 +32,18 @@ endif
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 NOTEBOOKS := $(ONE_THREAD) $(BIN)/python tools/run_notebooks.py
 
+# Run, not just looked up: a version manager's stand-in for a Python may be found and still not start.
+CHECK_PYTHON = "$(PYTHON)" -c "" >/dev/null 2>&1 || { \
+  echo "ldpkv needs Python 3.11 to 3.13, and '$(PYTHON)' cannot be run. Name another one, for example:"; \
+  echo "  PYTHON=python3.12 make book"; exit 1; }
+
 .PHONY: help setup book test check paper claims claim bench chromium browser refresh lock serve clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: ## make .venv from requirements.lock (the other commands do it by themselves)
-	@command -v "$(PYTHON)" >/dev/null || { \
-	  echo "No '$(PYTHON)' found. ldpkv needs Python 3.11 to 3.13; name it:  PYTHON=python3.12 make ..."; exit 1; }
+	@$(CHECK_PYTHON)
 	@"$(PYTHON)" tools/bootstrap.py
 
 book: setup ## run the notebooks whose inputs changed, build the book into _build/html
@@ -63,7 +67,7 @@ test: setup ## style, types, unit tests, stored notebook outputs re-run and comp
 	  --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg $(ARGS) || status=1; \
 	[ $$status = 0 ] || echo "make test: something above failed"; exit $$status
 
-claims: setup ## collect the verdicts into _build/claims.json
+claims: setup ## run the notebooks that are not up to date, then collect the verdicts into _build/claims.json
 	@$(NOTEBOOKS) run --profile $(PROFILE) --jobs $(JOBS)
 	@$(BIN)/python tools/claims.py collect --profile $(PROFILE) --show
 
@@ -85,12 +89,13 @@ refresh: setup ## run notebooks and store their outputs:  make refresh [NB=noteb
 	@$(NOTEBOOKS) refresh --jobs $(JOBS) $(NB)
 
 lock: setup ## resolve again: requirements.lock and environment.yml
+	@$(CHECK_PYTHON)
 	@$(BIN)/python tools/sync_env.py lock
 	@"$(PYTHON)" tools/bootstrap.py
 
 serve: ## show the built book at a local address
 	@[ -f _build/html/index.html ] || { echo "no book yet: make book"; exit 1; }
-	@command -v "$(PYTHON)" >/dev/null || { echo "no '$(PYTHON)': PYTHON=python3.12 make serve"; exit 1; }
+	@$(CHECK_PYTHON)
 	@echo "http://127.0.0.1:$(or $(PORT),8000)/  (Ctrl-C stops it)"
 	@(sleep 1; "$(PYTHON)" -m webbrowser "http://127.0.0.1:$(or $(PORT),8000)/" >/dev/null 2>&1) &
 	@"$(PYTHON)" -m http.server $(or $(PORT),8000) --bind 127.0.0.1 --directory _build/html

@@ -8,6 +8,8 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 
@@ -47,6 +49,22 @@ def exp_budget(name: str, value: object) -> Any:
     if not (float(value) >= 1 and math.isfinite(value)):
         raise ValueError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
     return Fraction(value) if isinstance(value, Integral) else value
+
+
+def instance(name: str, value: object, kind: type, advice: str) -> None:
+    """Raise unless `value` is a `kind`; `advice` says how to get one."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {kind.__name__}, got {type(value).__name__}; {advice}")
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return `numpy.random.default_rng(rng)`, or say what is allowed."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"rng must be a Generator, a seed (an integer of at least 0) or None, got {rng!r}"
+        ) from None
 
 
 def one_of(name: str, value: T, allowed: Collection[T]) -> T:

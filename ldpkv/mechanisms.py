@@ -31,6 +31,8 @@ from ldpkv.sampling import Draws, Symbols, pad_and_sample
 User: TypeAlias = Mapping[int, Any]
 """A user's set of pairs: key (0 to d - 1) -> value in [-1, 1]."""
 
+SYMBOLS_ADVICE = "call mechanism.symbols(mechanism.draw(data))"
+
 
 class Mechanism(Protocol):
     """One stage of collection: what every mechanism can do."""
@@ -132,12 +134,14 @@ class _PaddedMechanism:
 
     def draw(self, data: KeyValueData, *, rng: np.random.Generator | int | None = None) -> Draws:
         """Sample for every user (Algorithm 1); see `ldpkv.sampling.pad_and_sample`."""
+        _check.instance("data", data, KeyValueData, "see KeyValueData.from_sets and from_pairs")
         if data.n_keys != self.n_keys:
             raise ValueError(f"data must have n_keys = {self.n_keys}, got {data.n_keys}")
         return pad_and_sample(data, rng=rng)
 
     def symbols(self, draws: Draws) -> Symbols:
         """One symbol per user, at this mechanism's padding length."""
+        _check.instance("draws", draws, Draws, "call mechanism.draw(data)")
         return draws.pad(self.padding)
 
     def symbol_law(self, user: User) -> NDArray[Any]:
@@ -146,6 +150,7 @@ class _PaddedMechanism:
 
     def estimate(self, counts: Counts, *, correction: str = "paper") -> Estimates:
         """Estimate frequencies and means (Algorithm 4); see `ldpkv.estimation.estimate_pckv`."""
+        _check.instance("counts", counts, Counts, "call simulate_counts or aggregate")
         return estimate_pckv(
             counts,
             keep_key=float(self.keep_key),
@@ -203,13 +208,14 @@ class PCKVUE(_PaddedMechanism):
         self, symbols: Symbols, *, rng: np.random.Generator | int | None = None
     ) -> NDArray[np.int8]:
         """Perturb every user's symbol (Algorithm 2); shape (n_users, width)."""
+        _check.instance("symbols", symbols, Symbols, SYMBOLS_ADVICE)
         return channels.perturb_ternary_unary(
             symbols.codes,
             self.keep_key,
             self.fake_key,
             self.keep_sign,
             self.width,
-            np.random.default_rng(rng),
+            _check.generator(rng),
         )
 
     def aggregate(self, reports: NDArray[np.int8]) -> Counts:
@@ -221,8 +227,9 @@ class PCKVUE(_PaddedMechanism):
         self, table: NDArray[np.int64], *, rng: np.random.Generator | int | None = None
     ) -> Counts:
         """Draw the counts directly; the same law as `perturb` then `aggregate`."""
+        _check.instance("table", table, np.ndarray, "call symbols.table()")
         counted = channels.count_ternary_unary(
-            table, self.keep_key, self.fake_key, self.keep_sign, np.random.default_rng(rng)
+            table, self.keep_key, self.fake_key, self.keep_sign, _check.generator(rng)
         )
         return Counts(counted, np.full(self.width, table.sum()))
 
@@ -255,6 +262,8 @@ class PCKVGRR(_PaddedMechanism):
         """GRR over the d' = d + l keys, randomised response for the sign (Algorithm 3)."""
         exp_key = _check.exp_budget("exp_key", exp_key)
         exp_value = _check.exp_budget("exp_value", exp_value)
+        n_keys = _check.integer("n_keys", n_keys, minimum=1)
+        padding = _check.integer("padding", padding, minimum=1)
         keep, fake = channels.grr_probabilities(exp_key, n_keys + padding)
         return cls(n_keys, padding, keep, fake, exp_value / (exp_value + 1))
 
@@ -283,8 +292,9 @@ class PCKVGRR(_PaddedMechanism):
         self, symbols: Symbols, *, rng: np.random.Generator | int | None = None
     ) -> NDArray[np.int64]:
         """Perturb every user's symbol (Algorithm 3); shape (n_users,), coded like symbols."""
+        _check.instance("symbols", symbols, Symbols, SYMBOLS_ADVICE)
         return channels.perturb_symbols(
-            symbols.codes, *self.symbol_probabilities, self.width, np.random.default_rng(rng)
+            symbols.codes, *self.symbol_probabilities, self.width, _check.generator(rng)
         )
 
     def aggregate(self, reports: NDArray[np.int64]) -> Counts:
@@ -296,9 +306,8 @@ class PCKVGRR(_PaddedMechanism):
         self, table: NDArray[np.int64], *, rng: np.random.Generator | int | None = None
     ) -> Counts:
         """Draw the counts directly; the same law as `perturb` then `aggregate`."""
-        counted = channels.count_symbols(
-            table, *self.symbol_probabilities, np.random.default_rng(rng)
-        )
+        _check.instance("table", table, np.ndarray, "call symbols.table()")
+        counted = channels.count_symbols(table, *self.symbol_probabilities, _check.generator(rng))
         return Counts(counted, np.full(self.width, table.sum()))
 
 

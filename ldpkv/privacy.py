@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -118,13 +118,18 @@ def worst_ratio(mechanism: Mechanism, users: Iterable[User]) -> WorstRatio:
 
     Raises
     ------
-    ValueError
-        If `users` is empty.
+    ValueError, TypeError
+        If `users` is empty, or no iterable of sets of pairs.
 
     Notes
     -----
     Source: the definition of epsilon-LDP (PCKV Definition 1).
     """
+    if isinstance(users, Mapping) or not isinstance(users, Iterable):
+        raise TypeError(
+            "users must be an iterable of {key: value} mappings, such as "
+            f"extreme_users(n_keys, empty=True), got {type(users).__name__}"
+        )
     candidates = list(users)
     if not candidates:
         raise ValueError("users must hold at least one set of pairs, got none")

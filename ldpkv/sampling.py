@@ -131,7 +131,7 @@ def pad_and_sample(data: KeyValueData, *, rng: np.random.Generator | int | None 
     -----
     Source: PCKV Algorithm 1, lines 1 to 7; the discretisation keeps the mean, E[sign] = v.
     """
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     keys, negative, uniform = _draw(data.indptr, data.keys, data.values, generator)
     return Draws(keys, negative, uniform, np.diff(data.indptr), data.n_keys)
 
@@ -158,7 +158,7 @@ def sample_uniform_key(
     -----
     Source: PrivKV (Ye et al. 2019), KVUE; the sampling that PCKV replaces.
     """
-    generator = np.random.default_rng(rng)
+    generator = _check.generator(rng)
     codes = _draw_index(data.indptr, data.keys, data.values, data.n_keys, generator)
     return Symbols(codes, data.n_keys, 3)
 
@@ -193,7 +193,7 @@ def discretise(
     bad = ~(np.abs(values) <= 1)
     if bad.any():
         raise ValueError(f"values must lie in [-1, 1], got {float(values[bad].flat[0])!r}")
-    coin = np.random.default_rng(rng).random(values.shape)
+    coin = _check.generator(rng).random(values.shape)
     return np.where(2 * coin < 1 + values, 1, -1).astype(np.int8)
 
 

@@ -160,7 +160,7 @@ def run_trials(
     if checkpoint is not None:
         folder = Path(checkpoint) / _run_key(data, mechanisms, repeats, rng, keys, correction)
         folder.mkdir(parents=True, exist_ok=True)
-    generators = np.random.default_rng(rng).spawn(repeats)
+    generators = _check.generator(rng).spawn(repeats)
     truth = data.truth() if isinstance(data, KeyValueData) else None
     work = (
         joblib.delayed(_repetition)(

@@ -7,6 +7,8 @@ import importlib.util
 import math
 import pickle
 import shutil
+import tomllib
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +21,8 @@ from scipy import stats
 
 from ldpkv import data as ldata
 from ldpkv.data import DataIntegrityError, KeyValueData, MissingDataError
+
+ROOT = Path(__file__).resolve().parent.parent
 
 FALSE_ALARM = 1e-9
 """Largest chance that a calibrated check below fails although the law is right."""
@@ -240,7 +244,12 @@ def test_empty_users_where_allowed():
         ({"keys": [0.0, 2.0, 1.0]}, TypeError, "keys must hold integers, got dtype float64"),
         ({"keys": [[0], [2, 1]]}, ValueError, "keys must be one-dimensional, got a ragged"),
         ({"keys": [2, 0, 1]}, ValueError, "keys must ascend within a user, got 2 then 0 at user 0"),
-        ({"keys": [1, 1, 1]}, ValueError, "user 0 holds key 1 more than once"),
+        (
+            {"keys": [1, 1, 1]},
+            ValueError,
+            "user 0 holds key 1 more than once; .*"
+            r'KeyValueData.from_pairs\(..., duplicates="mean"\|"first"\|"keep"\)',
+        ),
         ({"indptr": [0, 2, 4]}, ValueError, "indptr must end at the number of pairs 3, got 4"),
         ({"indptr": [0, 2, 2]}, ValueError, "indptr must end at the number of pairs 3, got 2"),
         ({"indptr": [1, 2, 3]}, ValueError, "indptr must start at 0, got 1"),
@@ -305,6 +314,8 @@ def test_order_is_checked_within_users_only():
             ValueError,
             "value_spread must be a finite number.*got nan",
         ),
+        (lambda: ldata.uniform(3, 3, rng="a"), TypeError, "rng must be a Generator.*got 'a'"),
+        (lambda: small().resample_users(2, rng=-1), ValueError, "rng must be a Generator.*got -1"),
         (lambda: ldata.gaussian(3, 4, rng=1), ValueError, "n_users must be >= n_keys = 4"),
         (
             lambda: ldata.gaussian(4, 4, rng=1, key_scale=0),
@@ -593,8 +604,15 @@ def test_missing_data_says_everything(nowhere):
 
 def test_missing_package_names_the_extra(nowhere, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingDataError, match=r"pip install 'ldpkv\[data\]'"):
+    with pytest.raises(MissingDataError) as caught:
         ldata.find("insteval")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [pin] = settings["project"]["optional-dependencies"]["data"]
+    advice = f"pip install '.[data]' in a checkout, or pip install {pin} "
+    assert advice in str(caught.value)
+    # By its bare name, pip would ask the public index for a package of that name.
+    assert "ldpkv[" not in str(caught.value)
+    assert f"pip install {pin}" in (ROOT / "data" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(ldata.registry()))
@@ -791,11 +809,18 @@ def test_read_csv_text_labels_and_large_integers(tmp_path):
         ("user,value\n1,0\n", r"lacks the columns \['item'\]: needed .*found \['user', 'value'\]"),
         ("", "lacks the columns"),
         ("user,item,value\n", "holds no rows"),
-        ("user,item,value\n1,2\n", "not a table with a number in column 'value'"),
-        ("user,item,value\n1,2,x\n", "not a table with a number in column 'value'.*'x'"),
-        ("user,item,value\n1,2,\n", "not a table with a number in column 'value'"),
-        ("user,item,value\n1,2,nan\n", r"data row 0 must be in \[-1, 1\], got nan"),
-        ("user,item,value\n1,2,0\n1,3,2\n", r"data row 1 must be in \[-1, 1\], got 2"),
+        (
+            "user,item,value\n1,1,0\n\n1,2\n1,3,0\n",
+            "number in column 'value': data row 2 has too few columns, '1,2': needed 3",
+        ),
+        ("user,item,value\na,b\n", "data row 1 has too few columns, 'a,b': needed 3"),
+        (
+            "user,item,value\n1,2,0\n1,3,x\n1,4,y\n",
+            "a number in column 'value': data row 2 has no number there, but 'x'",
+        ),
+        ("user,item,value\n1,2,\n", "data row 1 has no number there, but ''"),
+        ("user,item,value\n1,2,nan\n", r"data row 1 must be in \[-1, 1\], got nan"),
+        ("user,item,value\n1,2,0\n1,3,2\n", r"data row 2 must be in \[-1, 1\], got 2"),
     ],
 )
 def test_read_csv_bad_tables(tmp_path, text, message):
@@ -823,16 +848,20 @@ def test_read_csv_bad_bytes(tmp_path):
         ({"columns": ("user", "item")}, ValueError, "columns must be three names"),
         ({"columns": ("user", 1, 2)}, ValueError, "columns must be three names"),
         ({"duplicates": "sum"}, ValueError, "duplicates must be one of"),
-        ({}, ValueError, "user 0 holds key 0 more than once"),
+        (
+            {},
+            ValueError,
+            r"mine.csv: user 1 holds item 2 more than once \(1 repeated rows\); pass duplicates=",
+        ),
     ],
 )
 def test_read_csv_bad_arguments(tmp_path, options, error, message):
     path = tmp_path / "mine.csv"
-    path.write_text("user,item,value\n1,1,0\n1,1,1\n")
+    path.write_text("user,item,value\n1,2,0\n1,2,1\n")
     with pytest.raises(error, match=message):
         ldata.read_csv(path, **options)
 
 
 def test_read_csv_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"path must be an existing file, got '.*absent"):
         ldata.read_csv(tmp_path / "absent.csv")

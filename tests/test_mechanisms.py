@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from statistical import assert_plausible, assert_rejected, same_law
 from ldpkv import allocation, sampling
 from ldpkv.data import KeyValueData
 from ldpkv.mechanisms import PCKVGRR, PCKVUE
+from ldpkv.trials import run_trials
 
 KINDS = [PCKVUE, PCKVGRR]
 USERS = [{0: 1.0}, {0: 0.5, 2: -1.0}, {1: -0.5}, {0: -1.0, 1: 1.0, 2: 0.0}]
@@ -147,6 +150,8 @@ def test_from_epsilon_is_from_exp_budgets(kind: type) -> None:
         ({"padding": 0}, "padding must be an integer of at least 1, got 0"),
         ({"padding": 1.5}, "padding must be an integer of at least 1, got 1.5"),
         ({"allocation": "best"}, "allocation must be one of"),
+        ({"n_keys": None}, "n_keys must be an integer of at least 1, got None"),
+        ({"n_keys": "3"}, "n_keys must be an integer of at least 1, got '3'"),
     ],
 )
 def test_bad_arguments(kind: type, arguments: dict, message: str) -> None:
@@ -165,6 +170,49 @@ def test_bad_probabilities_and_data(kind: type, users: KeyValueData) -> None:
         kind.from_exp_budgets(0.5, 2.0, n_keys=3, padding=2)
     with pytest.raises(ValueError, match="data must have n_keys = 5, got 3"):
         make(kind, n_keys=5).draw(users, rng=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_thing_on_the_road_is_named(kind: type, users: KeyValueData) -> None:
+    mechanism = make(kind)
+    symbols = mechanism.symbols(mechanism.draw(users, rng=0))
+    for call, message in [
+        (lambda: mechanism.draw([1, 2]), "data must be KeyValueData, got list; see KeyValueData."),
+        (lambda: mechanism.symbols(users), "draws must be Draws, got KeyValueData; call mech"),
+        (
+            lambda: mechanism.perturb(users),
+            r"symbols must be Symbols, got KeyValueData; "
+            r"call mechanism\.symbols\(mechanism\.draw\(data\)\)$",
+        ),
+        (lambda: mechanism.simulate_counts(3), r"table must be ndarray, got int; call symbols\.t"),
+        (lambda: mechanism.simulate_counts(symbols), "table must be ndarray, got Symbols"),
+        (lambda: mechanism.estimate([1, 2, 3]), "counts must be Counts, got list; call simulate"),
+        (lambda: mechanism.draw(users, rng="a"), "rng must be a Generator, a seed .* got 'a'"),
+        (lambda: mechanism.perturb(symbols, rng="a"), "rng must be a Generator"),
+        (lambda: mechanism.simulate_counts(symbols.table(), rng="a"), "rng must be a Generator"),
+        (lambda: sampling.sample_uniform_key(users, rng="a"), "rng must be a Generator"),
+        (lambda: sampling.discretise(np.zeros(2), rng=0.5), "rng must be a Generator.*got 0.5"),
+        (
+            lambda: run_trials(users, {"m": mechanism}, repeats=1, rng="a"),
+            "rng must be a Generator",
+        ),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(ValueError, match=r"rng must be a Generator, a seed .* got -1"):
+        mechanism.draw(users, rng=-1)
+
+
+def test_readme_runs() -> None:
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) == 2
+    names: dict = {}
+    exec(blocks[0], names)
+    assert names["estimates"].frequency.shape == (100,)
+    *before, last = blocks[1].strip().splitlines()
+    exec("\n".join(before), names)
+    assert eval(last, names) == pytest.approx(1.0)
 
 
 def test_large_epsilon_and_domain_stay_finite(users: KeyValueData) -> None:

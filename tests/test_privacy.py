@@ -11,6 +11,7 @@ import pytest
 from planted import NoFakeValues, NoPadding, SignKeptOnFakeKey, grr_over_real_keys
 
 from ldpkv import allocation, privacy
+from ldpkv.data import KeyValueData
 from ldpkv.mechanisms import PCKVGRR, PCKVUE
 
 EXPS = (Fraction(11, 10), Fraction(2), Fraction(3), Fraction(20))
@@ -147,6 +148,11 @@ def test_bad_input() -> None:
     mechanism = PCKVGRR.from_epsilon(1.0, n_keys=2, padding=1)
     with pytest.raises(ValueError, match="users must hold at least one set of pairs"):
         privacy.worst_ratio(mechanism, [])
+    data = KeyValueData.from_sets([{0: 1.0}], n_keys=2)
+    with pytest.raises(TypeError, match=r"users must be .* extreme_users\(.*, got KeyValueData"):
+        privacy.worst_ratio(mechanism, data)
+    with pytest.raises(TypeError, match=r"users must be an iterable .*, got dict"):
+        privacy.worst_ratio(mechanism, {0: 1})
     with pytest.raises(ValueError, match=r"user: keys must lie in 0 .. 1, got 2"):
         privacy.worst_ratio(mechanism, [{2: 1}])
     with pytest.raises(ValueError, match=r"user: values must lie in \[-1, 1\], got 2 at key 0"):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import signal
 import struct
 import subprocess
@@ -10,6 +11,7 @@ import time
 import zlib
 from pathlib import Path
 
+import bootstrap
 import check_html
 import claims
 import nbformat
@@ -139,6 +141,7 @@ def test_failure_is_shown_and_leaves_a_partial(project, capsys):
     said = capsys.readouterr().out
     assert "a/01-bad FAILED" in said and "a/02-good done" in said
     assert "ZeroDivisionError" in said and "x / 0" in said
+    assert "code cell 3 of 4 failed:" in said
     executed = project.executed("quick", Path("a/01-bad.ipynb"))
     assert not executed.exists()
     partial = executed.with_suffix(".partial.ipynb")
@@ -157,6 +160,17 @@ def test_failure_removes_nothing_that_is_fresh_and_hides_nothing_stale(project, 
     assert "1 run" in capsys.readouterr().out
 
 
+def test_cells_are_counted_as_in_the_source(project):
+    path = project.root / "notebooks/a/01-one.ipynb"
+    write_notebook(path, "1", "2")
+    # Papermill's numbers: title, parameters, injected, 1, 2.
+    cells = run_notebooks.executed_cells(path, injects=True)
+    named = [run_notebooks.code_cell(cells, number) for number in range(1, 6)]
+    assert named == [f"code cell {n} of 3" for n in (1, 1, 1, 2, 3)]
+    cells = run_notebooks.executed_cells(path, injects=False)
+    assert run_notebooks.code_cell(cells, 4) == "code cell 3 of 3"
+
+
 def test_hung_notebook_is_killed(project, capsys):
     # Deaf to interrupts, as compiled code is.
     code = "import os, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -165,7 +179,7 @@ def test_hung_notebook_is_killed(project, capsys):
     start = time.monotonic()
     assert run(project, timeout=6) == 1
     assert time.monotonic() - start < 20
-    assert "still running after 6 s, in cell 4" in capsys.readouterr().out
+    assert "still running after 6 s, in code cell 2 of 2: killed" in capsys.readouterr().out
     assert not alive(int((project.root / "notebooks/a/pid").read_text()))
 
 
@@ -246,6 +260,49 @@ def test_unknown_notebook_is_named(project):
     write_notebook(project.root / "notebooks/a/01-one.ipynb")
     with pytest.raises(SystemExit, match="no such notebook: notebooks/a/9"):
         run_notebooks.chosen(project, ["notebooks/a/9.ipynb"])
+
+
+# --- the set-up and make ---------------------------------------------------------------------
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")}
+    command = ["make", "-C", str(TOOLS.parent), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=clean)
+
+
+def test_installer_is_fetched_before_the_packages(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(bootstrap.os, "chdir", lambda folder: None)
+    monkeypatch.setattr(bootstrap, "check_python", lambda: None)
+    monkeypatch.setattr(bootstrap, "wanted_key", lambda: "key")
+    monkeypatch.setattr(bootstrap, "KEY", str(tmp_path / "key.txt"))
+    monkeypatch.setattr(bootstrap, "find_uv", lambda: bootstrap.say("putting the installer"))
+    monkeypatch.setattr(bootstrap, "install", lambda uv: None)
+    bootstrap.main()
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in said] == ["putting", "installing", "ready"]
+    assert (tmp_path / "key.txt").read_text() == "key"
+
+
+def test_a_python_that_cannot_start_is_named(tmp_path):
+    """As a version manager's shim does: found on the path, a note of its own, status 127."""
+    shim = tmp_path / "python3.10"
+    shim.write_text("#!/bin/sh\necho 'pyenv: python3.10: command not found' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    for python in (str(shim), "no-such-python"):
+        for goal in ("setup", "book"):
+            done = make(goal, f"PYTHON={python}")
+            assert done.returncode != 0
+            said = done.stdout + done.stderr
+            assert f"ldpkv needs Python 3.11 to 3.13, and '{python}' cannot be run" in said
+            assert "PYTHON=python3.12 make book" in said
+            assert "pyenv" not in said and "Error 127" not in said
+
+
+def test_help_says_that_claims_runs_notebooks():
+    done = make("help")
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("claims ")]
+    assert "run the notebooks that are not up to date" in line
 
 
 # --- staging ---------------------------------------------------------------------------------

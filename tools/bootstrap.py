@@ -125,8 +125,9 @@ def main():
                 return
     start = time.time()
     version = "%d.%d.%d" % sys.version_info[:3]
+    uv = find_uv()
     say("installing the packages of %s into %s/ (Python %s)" % (LOCK, VENV, version))
-    install(find_uv())
+    install(uv)
     # Written last: an interrupted set-up is done again.
     with open(KEY, "w") as file:
         file.write(key)

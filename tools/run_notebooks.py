@@ -184,6 +184,26 @@ class Running:
                 self.kill(process)
 
 
+def code_cell(cells: list[nbformat.NotebookNode], number: int) -> str:
+    """Name the `number`-th cell as a reader of the source counts: code cells, none injected."""
+    mine = [
+        cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
+        for cell in cells
+    ]
+    return f"code cell {max(1, sum(mine[:number]))} of {sum(mine)}"
+
+
+def executed_cells(source: Path, injects: bool) -> list[nbformat.NotebookNode]:
+    """Return the cells in papermill's order: it puts its own after the one tagged `parameters`."""
+    cells = list(nbformat.read(source, as_version=4).cells)
+    tags = [cell.metadata.get("tags", []) for cell in cells]
+    if injects and not any("injected-parameters" in mine for mine in tags):
+        at = next(number for number, mine in enumerate(tags) if "parameters" in mine)
+        own = nbformat.v4.new_code_cell(metadata={"tags": ["injected-parameters"]})
+        cells.insert(at + 1, own)
+    return cells
+
+
 def first_error(path: Path) -> str:
     """Return the traceback in a partial notebook, without colour codes."""
     if not path.exists():
@@ -194,7 +214,7 @@ def first_error(path: Path) -> str:
             if output.output_type == "error":
                 lines = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
                 plain = re.sub(r"\x1b\[[0-9;]*m", "", lines)
-                return f"cell {number} failed:\n{cell.source}\n\n{plain}"
+                return f"{code_cell(notebook.cells, number)} failed:\n{cell.source}\n\n{plain}"
     return ""
 
 
@@ -208,6 +228,7 @@ def papermill(
 ) -> float:
     """Execute `source` into `partial`; return the seconds it took or raise NotebookError."""
     check_parameters(source, parameters)
+    cells = executed_cells(source, bool(parameters))
     partial.parent.mkdir(parents=True, exist_ok=True)
     partial.unlink(missing_ok=True)
     command = [sys.executable, "-m", "papermill", str(source), str(partial)]
@@ -228,7 +249,7 @@ def papermill(
         for line in process.stderr:
             log.append(line.rstrip())
             if match := re.search(r"^Executing Cell (\d+)-", line):
-                where = f"cell {match[1]}"
+                where = code_cell(cells, int(match[1]))
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()

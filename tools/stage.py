@@ -292,7 +292,9 @@ def draw_counts(records: list[dict], target: Path) -> str:
     return "Verdicts per paper. " + ". ".join(texts) + "."
 
 
-def fill_placeholders(text: str, records: list[dict], profile: str, figure: str) -> str:
+def fill_placeholders(
+    text: str, records: list[dict], profile: str, figure: str, page: str = ""
+) -> str:
     """Replace {{NAME}} and {{NAME:argument}} in a page; a name that is not known is an error."""
     values = {
         "VERDICT_FIGURE": figure,
@@ -301,13 +303,17 @@ def fill_placeholders(text: str, records: list[dict], profile: str, figure: str)
     }
 
     by_id = {record["id"]: record for record in records}
+    linked: set[str] = set()
 
     def value(match: re.Match[str]) -> str:
         name, _, argument = match[1].partition(":")
         if name == "COUNT" and argument in PAPERS:
             return count_text([record for record in records if record["paper"] == argument])
         if name == "CLAIM" and argument in by_id:
-            return claim_link(by_id[argument])
+            # On the errata page a claim's first link is also what its card points to.
+            first = page == "errata" and argument not in linked
+            linked.add(argument)
+            return claim_link(by_id[argument], "erratum" if first else "")
         if match[1] in values:
             return values[match[1]]
         known = ", ".join([*values, "COUNT:paper", "CLAIM:id"])
@@ -316,10 +322,11 @@ def fill_placeholders(text: str, records: list[dict], profile: str, figure: str)
     return re.sub(r"\{\{([A-Z_]+(?::[a-z0-9-]+)?)\}\}", value, text)
 
 
-def claim_link(record: dict) -> str:
+def claim_link(record: dict, anchor: str = "") -> str:
     """Return a link to a claim's card, as it is seen from a page in book/, with its badge."""
     address = f"../{record['page']}#claim-{record['id']}"
-    return f'<a href="{address}">{record["id"]}</a> {badge(record["verdict"])}'
+    name = f'id="{anchor}-{record["id"]}" ' if anchor else ""
+    return f'<a {name}href="{address}">{record["id"]}</a> {badge(record["verdict"])}'
 
 
 def verdict_figure(records: list[dict], folder: Path) -> str:
@@ -370,7 +377,7 @@ def stage(project: Project, profile: str) -> Path:
     figure = verdict_figure(records, target / "book")
     for path in sorted((target / "book").rglob("*.md")):
         text = path.read_text(encoding="utf-8")
-        filled = fill_placeholders(text, records, profile, figure)
+        filled = fill_placeholders(text, records, profile, figure, path.stem)
         path.write_text(filled, encoding="utf-8")
     page = claims_page(records)
     (target / "book" / "claims-table.md").write_text(page, encoding="utf-8")

@@ -38,7 +38,7 @@ class Result:
         n, d, l, repetitions, in words, for the caption.
     source : str, default "computed"
         Where the data come from: "computed" (none, or generated), "index" (package index),
-        "files" (files that cannot be redistributed), "surrogate".
+        "files" (files that are not shipped), "surrogate".
     """
 
     profile: str
