@@ -77,6 +77,9 @@ claim: setup ## recompute one claim:  make claim ID=pckv-thm-2
 
 bench: setup ## speed and memory, as ratios
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+	@$(BIN)/python benchmarks/auditing.py 20
+	@$(BIN)/python benchmarks/audit_overhead.py
+	@$(BIN)/python benchmarks/surrogates.py
 
 chromium: setup
 	@$(BIN)/python tools/find_chromium.py

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from ldpkv.papers import foundations
-from ldpkv.papers.audit import curves, sequential
+from ldpkv.papers.audit import curves, ground_truth, sequential
 from ldpkv.papers.evidence import (
     DIFFERS,
     PROFILES,
@@ -57,6 +57,7 @@ CLAIMS: tuple[Claim, ...] = (
     *fair.CLAIMS,
     *curves.CLAIMS,
     *sequential.CLAIMS,
+    *ground_truth.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).
