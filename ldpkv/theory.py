@@ -812,8 +812,8 @@ def ue_exact_exp_epsilon(exp_epsilon: Number, n_keys: int, padding: int) -> Numb
 
     Notes
     -----
-    Source: PCKV Theorem 2 with "tight" made precise; found by enumeration for small d and l and
-    held to it by tests, not proved in general.
+    Source: PCKV Theorem 2 with "tight" made precise; proved in the book (privacy of PCKV), and held
+    to it by enumeration for small d and l.
     """
     return 1 + (exp_epsilon - 1) * min(n_keys, padding) / padding
 

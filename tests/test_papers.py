@@ -33,8 +33,18 @@ def test_claims_are_well_formed() -> None:
 def test_find_by_id_and_by_number() -> None:
     assert claims.find("pckv-thm-2").id == "pckv-thm-2"
     assert claims.find("pckv-4").id == "pckv-thm-2"
-    with pytest.raises(KeyError, match="no claim 'pckv-thm-9'; known: pckv-alg-1"):
-        claims.find("pckv-thm-9")
+    assert claims.find("pckv-20").id == "pckv-thm-4-eq-9"
+    for id, near in (("pckv-thm-9", "pckv-thm-"), ("PCKV-thm2", "pckv-thm-2")):
+        with pytest.raises(KeyError, match=f"no claim '{id}'; nearest: .*{near}") as caught:
+            claims.find(id)
+        assert "Numbers such as pckv-20 work too" in str(caught.value)
+        listed = str(caught.value).split("nearest: ")[1].split(". ")[0].split(", ")
+        assert 1 <= len(listed) <= 10
+        assert set(listed) <= {claim.id for claim in claims.CLAIMS}
+    # A word of a label is no claim number.
+    for id in ("nonsense", "Theorem"):
+        with pytest.raises(KeyError, match=f"no claim '{id}'; .*Numbers such as pckv-20 work too"):
+            claims.find(id)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +222,7 @@ def test_index_of_results_names_every_claim() -> None:
 
 
 def test_every_claim_that_differs_is_explained() -> None:
-    """The card of a claim that differs links to the errata; its page must be named there."""
+    """The card of a claim that differs links to its erratum, which names it."""
     errata = (ROOT / "book" / "errata.md").read_text(encoding="utf-8")
-    pages = {c.page for c in claims.CLAIMS if evidence.DIFFERS in c.recorded.values()}
-    assert [page for page in sorted(pages) if page not in errata] == []
+    differ = [c.id for c in claims.CLAIMS if evidence.DIFFERS in c.recorded.values()]
+    assert [id for id in differ if f"{{{{CLAIM:{id}}}}}" not in errata] == []

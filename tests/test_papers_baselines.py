@@ -138,6 +138,13 @@ def test_closed_forms_of_the_table() -> None:
     table = computed(baselines.exact_epsilons).table
     found = table.loc[table["mechanism"] == "PrivKV", "exact"].round(3).tolist()
     assert found == [0.367, 0.719, 1.380, 2.566]
+    assert list(facts["glued"].values()) == pytest.approx([1.380, 2.566, 26.56, 35.84], abs=5e-3)
+
+
+def test_what_the_rounds_of_privkvm_leave_unspent() -> None:
+    expected = [math.log(25), math.log(25 / 3), 25.60, 34.13, 8.53, 11.38]
+    glued = computed(baselines.rounds).facts["glued"]
+    assert list(glued.values()) == pytest.approx(expected, abs=5e-3)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])

@@ -249,6 +249,49 @@ def test_better_a_in_numbers() -> None:
     assert at_one[1.0] == pytest.approx((0.577, 0.021), abs=1e-3)
 
 
+@pytest.mark.parametrize("epsilon", [1.7, 2.0, 3.0, 4.0, 6.0])
+def test_better_a_saves_one_over_theta_squared(epsilon: float) -> None:
+    """At m = 0 and theta >= 3, in closed form; at other means less."""
+    theta = (np.exp(epsilon) + 1) / 2
+    assert choice._gain(np.exp(epsilon), 0.0)[1] == pytest.approx(theta**-2, rel=1e-6)
+    for square in (0.1, 0.5, 1.0):
+        assert 0 < choice._gain(np.exp(epsilon), square)[1] < theta**-2
+
+
+def test_better_a_at_three_and_four() -> None:
+    facts = computed(choice.keep_key).facts
+    assert facts["gain_at_3"] == pytest.approx(0.0090, abs=5e-5)
+    assert facts["gain_at_4"] == pytest.approx(0.00129, abs=5e-6)
+    table = computed(choice.keep_key).table
+    for epsilon, name in ((3, "gain_at_3"), (4, "gain_at_4")):
+        assert table["gain"][table["epsilon"] >= epsilon].max() <= facts[name]
+
+
+def test_lemma_2_loses_less_than_the_limit() -> None:
+    """The proof on page 04, step by step: the bound L(R), and its limit for small budgets."""
+
+    def bound(root: np.ndarray) -> np.ndarray:
+        return np.where(root > 1, 4 * (1 + root**3) / (1 + root) ** 3 - 1, 0)
+
+    square = np.linspace(0, 1, 21)
+    most = 12 / (1 + 2 ** (1 / 3)) ** 3 - 1
+    for epsilon in (1e-4, 1e-2, 0.1, 0.3, 0.6, 0.8, 2.0):
+        theta = (np.exp(epsilon) + 1) / 2
+        loss = theory.lemma2_loss(np.exp(epsilon), square)
+        limit = bound(np.cbrt(square * (1 + 1 / theta)))
+        assert (loss <= limit + 1e-9).all()
+        assert (limit < most).all()
+    nearly = theory.lemma2_loss(np.exp(1e-4), square)
+    assert nearly == pytest.approx(bound(np.cbrt(2 * square)), abs=5e-5)
+
+
+def test_the_lowest_case_of_fixed_users_is_named() -> None:
+    facts = computed(estimators.first_order).facts
+    assert facts["fixed_lowest"] == pytest.approx(0.712, abs=1e-3)
+    assert facts["fixed_lowest_case"].startswith("PCKV-GRR, 8 users, f = 0.5, l = 1, ε₁ = ln 20")
+    assert computed(estimators.enumeration).facts["cases_a_budget"] == 14
+
+
 def test_simulations_repeat_with_the_seed_and_change_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -381,9 +381,10 @@ def _judge_lemma_2(result: Result) -> Evidence:
         f"optimal for every |m| ≤ 1 iff ε ≥ {num(facts['threshold'], 4)}; below, up to "
         f"{num(100 * facts['worst'])} % worse than the optimum",
         "the minimiser of g + h m² for every ε and m",
-        note="For m² ≤ 1/2 it is optimal at every ε. The worst loss tends to "
-        f"{num(100 * facts['limit'])} % as ε tends to 0 with |m| = 1. The paper's proof could "
-        "not be read; it may state an approximation.",
+        note="For m² ≤ 1/2 it is optimal at every ε. The loss stays below "
+        f"{num(100 * facts['limit'])} % for every ε and m, and tends to it as ε tends to 0 with "
+        "|m| = 1 (proof on the page). The paper's proof could not be read; it may state an "
+        "approximation.",
     )
 
 

@@ -117,6 +117,8 @@ def exact_epsilons(profile: str = "quick") -> Result:
         for name, mechanism in _baselines(math.exp(epsilon / 2), n_keys).items():
             rows.append((name, epsilon, worst_ratio(mechanism, users).epsilon))
     table = pd.DataFrame(rows, columns=["mechanism", "claimed", "exact"])
+    privkv = table[table["mechanism"] == "PrivKV"].set_index("claimed")["exact"]
+    unspent = 1 - privkv / privkv.index
     exact = [
         (name, half * half, worst_ratio(mechanism, users).ratio, _formula(name, half))
         for half in (Fraction(21, 20), Fraction(3, 2), Fraction(2), Fraction(7))
@@ -127,6 +129,12 @@ def exact_epsilons(profile: str = "quick") -> Result:
         "violations": sum(found > claimed for _, claimed, found, _ in exact),
         "formula": sum(found == formula for *_, found, formula in exact),
         "below": sorted({name for name, claimed, found, _ in exact if found < claimed}),
+        "glued": {
+            "privkv_at_2": float(privkv[2.0]),
+            "privkv_at_4": float(privkv[4.0]),
+            "privkv_less_low": 100 * float(unspent.min()),
+            "privkv_less_high": 100 * float(unspent.max()),
+        },
     }
     return Result(profile, table, facts, f"d = {n_keys}, exact enumeration")
 
@@ -196,8 +204,19 @@ def rounds(profile: str = "quick") -> Result:
                 }
             )
     table = pd.DataFrame(rows)
+    unspent = 100 * table["saved"] / table["claimed"]
+    one, three = (unspent[table["rounds"] == count] for count in (1, 3))
+    largest = table[table["rounds"] == 1].iloc[-1]
     facts = {
         "cases": len(table),
+        "glued": {
+            "privkvm_one_claimed": float(largest["claimed"]),
+            "privkvm_one_exact": float(largest["exact"]),
+            "privkvm_less_low": float(one.min()),
+            "privkvm_less_high": float(one.max()),
+            "privkvm_less_low_3": float(three.min()),
+            "privkvm_less_high_3": float(three.max()),
+        },
         "violations": int((table["exp_exact"] > table["exp_claimed"]).sum()),
         "no_tighter": int((table["exp_exact"] == table["exp_claimed"]).sum()),
         "formula": bool((table["exp_exact"] == table["exp_formula"]).all()),

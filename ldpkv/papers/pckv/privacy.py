@@ -197,6 +197,8 @@ def _bound_facts(table: pd.DataFrame) -> dict[str, Any]:
         "violations": int((table["ratio"] > table["bound"]).sum()),
         "tight": int(table["tight"].sum()),
         "loose": len(loose),
+        "loose_long": int((loose["padding"] > loose["n_keys"]).sum()),
+        "loose_equal": int((loose["padding"] == loose["n_keys"]).sum()),
         "condition_errors": int((table["tight"] != table["tight_expected"]).sum()),
     }
 
@@ -368,7 +370,9 @@ def padding_gain(profile: str = "quick") -> Result:
         "smallest": table["epsilon"].min(),
         "promised": math.log(exp_epsilon),
     }
-    return Result(profile, table, facts, setting="e^ε = 3, optimised allocation, exact enumeration")
+    return Result(
+        profile, table, facts, setting="ε = ln 3, optimised allocation, exact enumeration"
+    )
 
 
 def draw_padding_gain(result: Result) -> Figure:
@@ -545,7 +549,11 @@ def _judge_gain(result: Result) -> Evidence:
         f"of {num(facts['promised'])}",
         "no gain from padding",
         note="For l > d the optimised PCKV-UE is exactly ln(1 + (d/l)(e^ε - 1))-LDP"
-        + (", in every case enumerated." if facts["equal"] else "; this form fails here."),
+        + (
+            " (proof on the page), as in every case enumerated."
+            if facts["equal"]
+            else "; this form fails here."
+        ),
     )
 
 
