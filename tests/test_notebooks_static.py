@@ -83,6 +83,9 @@ def test_figures_and_tables_have_their_texts(name):
     for cell in code_cells(notebook):
         pictures = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert len(pictures) <= 1, "one figure per cell"
+        # The book names a cell's every output after its figure, so nothing else may be shown there.
+        shown = [o for o in cell.outputs if o.get("metadata", {}).get("scrapbook") is None]
+        assert not pictures or len(shown) == 1, "a figure has its cell for itself"
         for output in pictures:
             assert FIGURE in output.data, "a figure without alternative text: use plots.show_figure"
     for kind, fields in (

@@ -232,7 +232,10 @@ def ratio(profile: str = "quick") -> Result:
         **_one_user(),
         **_relative_bias(),
     }
-    setting = "d = 5, l = 1, ε = 1.6, f = 0.5, m = 0.6, users drawn independently, no clipping, all counts summed"
+    setting = (
+        "d = 5, l = 1, ε = 1.6, f = 0.5, m = 0.6, users drawn independently, no clipping, all counts "
+        "summed"
+    )
     return Result(profile, table, facts, setting)
 
 
@@ -521,7 +524,8 @@ def deviations(profile: str = "quick") -> Result:
         m = LRRKV.from_epsilon(1.6, n_keys=306, padding=37, **how)
         facts[f"needed_{name}"] = float(hiskv.mean_deviation_users(_floats(m.numbers), 0.1, 0.05))
     facts["talking_users"] = TALKING_USERS
-    return Result(profile, table, facts, setting="users drawn independently, exact laws, no clipping")
+    setting = "users drawn independently, exact laws, no clipping"
+    return Result(profile, table, facts, setting)
 
 
 def bound_curves(profile: str = "quick") -> Result:
