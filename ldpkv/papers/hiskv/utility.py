@@ -233,8 +233,8 @@ def ratio(profile: str = "quick") -> Result:
         **_relative_bias(),
     }
     setting = (
-        "d = 5, l = 1, ε = 1.6, f = 0.5, m = 0.6, users drawn independently, no clipping, all counts "
-        "summed"
+        "d = 5, l = 1, ε = 1.6, f = 0.5, m = 0.6, users drawn independently, no clipping, "
+        "all counts summed"
     )
     return Result(profile, table, facts, setting)
 
