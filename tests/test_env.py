@@ -133,7 +133,7 @@ def test_no_tracked_file_names_a_registry_or_a_machine():
 
 def test_machine_paths_are_recognised():
     assert MACHINE_PATH.search('File "/' + 'home/someone/x.py"')
-    assert not MACHINE_PATH.search("see https://example.org/home/page and ./work/x")
+    assert not MACHINE_PATH.search("see https://example.org/home/page and ./tmpx/y")
 
 
 @pytest.mark.slow
