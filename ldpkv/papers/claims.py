@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from ldpkv.papers import foundations
-from ldpkv.papers.audit import curves, ground_truth, sequential
+from ldpkv.papers.audit import curves, ground_truth, prior_work, sequential
 from ldpkv.papers.evidence import (
     DIFFERS,
     PROFILES,
@@ -58,6 +58,7 @@ CLAIMS: tuple[Claim, ...] = (
     *curves.CLAIMS,
     *sequential.CLAIMS,
     *ground_truth.CLAIMS,
+    *prior_work.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).
