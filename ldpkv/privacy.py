@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ldpkv import _check
 from ldpkv.channels import integers
 from ldpkv.mechanisms import Mechanism, User
+from ldpkv.tradeoff import PiecewiseLinear
 
 
 @dataclass(frozen=True)
@@ -183,3 +184,33 @@ def delta(mechanism: Mechanism, user0: User, user1: User, epsilon: float) -> flo
     weights, denominator = report_laws(mechanism, [user0, user1])
     laws = (weights / denominator).astype(np.float64)
     return float(np.maximum(laws[0] - math.exp(epsilon) * laws[1], 0.0).sum())
+
+
+def exact_curve(mechanism: Mechanism, user0: User, user1: User) -> PiecewiseLinear:
+    """Exact trade-off curve of two users' reports, by enumeration.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism with a finite set of reports.
+    user0, user1 : mapping
+        Sets of pairs: P is the law of the report of `user0`, Q that of `user1`.
+
+    Returns
+    -------
+    PiecewiseLinear
+        In fractions when the mechanism and the users' values are exact. A pair keeps a promise of
+        epsilon iff this curve lies nowhere below ``PureDP(epsilon)``.
+
+    Raises
+    ------
+    ValueError
+        If a key or a value of a user is out of range.
+
+    Notes
+    -----
+    Source: arXiv 2602.06518, Definition 2.1, for the laws of PCKV Definition 1; the best tests are
+    those of Neyman and Pearson. `delta` is one less its supporting line of slope e^epsilon.
+    """
+    weights, _ = report_laws(mechanism, [user0, user1])
+    return PiecewiseLinear.from_laws(*weights.tolist())

@@ -169,3 +169,64 @@ def test_report_laws_are_laws() -> None:
         weights, denominator = privacy.report_laws(mechanism, [{}, {0: 1}, {0: Fraction(1, 7)}])
         assert (weights.sum(axis=1) == denominator).all()
         assert np.all(weights > 0)
+
+
+def test_exact_curve_by_hand() -> None:
+    """GRR on two keys: the law is (p, 1 - p) against (1 - p, p), the curve has one corner."""
+    from ldpkv.baselines import GRR
+
+    curve = privacy.exact_curve(
+        GRR.from_exp_budgets(Fraction(3), n_keys=2), {0: Fraction(1)}, {1: Fraction(1)}
+    )
+    quarter = Fraction(1, 4)
+    assert curve.points == ((0, 1), (quarter, quarter), (1, 0))
+    assert curve.exact
+
+
+@pytest.mark.parametrize("kind", [PCKVUE, PCKVGRR])
+def test_exact_curve_has_the_deltas(kind) -> None:
+    """One less the support at e^epsilon is `delta`, which sums over reports instead."""
+    mechanism = kind.from_epsilon(1.5, n_keys=2, padding=2)
+    for user0, user1 in itertools.permutations([{0: 1.0, 1: 1.0}, {1: -1.0}, {}], 2):
+        curve = privacy.exact_curve(mechanism, user0, user1)
+        for epsilon in (0.0, 0.3, 1.2, 1.6):
+            expected = privacy.delta(mechanism, user1, user0, epsilon)
+            assert curve.delta_at(epsilon) == pytest.approx(expected, abs=1e-14)
+
+
+def test_exact_curve_against_all_tests() -> None:
+    """No deterministic test lies below the curve, and some test lies on each of its corners."""
+    mechanism = PCKVGRR.from_exp_budgets(Fraction(3), Fraction(2), n_keys=2, padding=1)
+    users = [{0: 1, 1: -1}, {1: 1}]
+    curve = privacy.exact_curve(mechanism, *users)
+    weights, total = privacy.report_laws(mechanism, users)
+    reached = set()
+    for chosen in itertools.product((False, True), repeat=weights.shape[1]):
+        alpha = Fraction(sum(weights[0, np.array(chosen)]), total)
+        beta = 1 - Fraction(sum(weights[1, np.array(chosen)]), total)
+        assert beta >= curve(alpha)
+        reached.add((alpha, beta))
+    assert set(curve.points) <= reached
+
+
+def test_exact_curve_sees_a_planted_defect() -> None:
+    """The claim holds for the right mechanism, just so, and not for the defect."""
+    exp = Fraction(3)
+    right = PCKVUE.from_exp_budgets(*allocation.optimised(exp), n_keys=2, padding=2)
+    wrong = NoFakeValues.from_exp_budgets(*allocation.optimised(exp), n_keys=2, padding=2)
+    users = list(privacy.extreme_users(2, empty=True))
+
+    def least(mechanism) -> Fraction:
+        return min(
+            privacy.exact_curve(mechanism, *pair).support(exp)
+            for pair in itertools.product(users, repeat=2)
+        )
+
+    assert least(right) == 1
+    assert least(wrong) < 1
+
+
+def test_exact_curve_refuses_bad_users() -> None:
+    mechanism = PCKVGRR.from_epsilon(1.0, n_keys=2, padding=1)
+    with pytest.raises(ValueError, match=r"user: keys must lie in 0 .. 1, got 2"):
+        privacy.exact_curve(mechanism, {0: 1}, {2: 1})

@@ -22,7 +22,7 @@ from ldpkv.papers.evidence import (
     Evidence,
     Result,
 )
-from ldpkv.papers.hiskv import experiments, fair, mechanism, truncation, utility
+from ldpkv.papers.hiskv import experiments, fair, mechanism, repaired, truncation, utility
 from ldpkv.papers.hiskv import privacy as hiskv_privacy
 from ldpkv.papers.pckv import (
     allocation,
@@ -55,6 +55,7 @@ CLAIMS: tuple[Claim, ...] = (
     *truncation.CLAIMS,
     *experiments.CLAIMS,
     *fair.CLAIMS,
+    *repaired.CLAIMS,
     *curves.CLAIMS,
     *sequential.CLAIMS,
     *ground_truth.CLAIMS,
