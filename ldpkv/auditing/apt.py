@@ -158,7 +158,7 @@ class APT:
         "corner": both errors' upper bounds together lie below f. "line": ``s alpha + beta`` lies
         below the supporting line c(s), one bound at the full level. A line needs far fewer pairs,
         but has no slack that would hide an error of the approximation: use it with
-        ``scoring="burn-in"`` only, and for small epsilon or mu.
+        ``scoring="burn-in"`` only, and for epsilon or mu of about 0.1: at 1 it exceeds its level.
     critical_value : float, optional
         q; computed for the looks by default.
 

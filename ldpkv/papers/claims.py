@@ -13,7 +13,14 @@ import time
 from typing import Any
 
 from ldpkv.papers import foundations
-from ldpkv.papers.audit import curves, ground_truth, prior_work, sequential
+from ldpkv.papers.audit import (
+    curves,
+    ground_truth,
+    one_run,
+    prior_work,
+    sequential,
+    what_holds,
+)
 from ldpkv.papers.evidence import (
     DIFFERS,
     PROFILES,
@@ -60,6 +67,8 @@ CLAIMS: tuple[Claim, ...] = (
     *sequential.CLAIMS,
     *ground_truth.CLAIMS,
     *prior_work.CLAIMS,
+    *one_run.CLAIMS,
+    *what_holds.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).
