@@ -37,7 +37,7 @@ CHECK_PYTHON = "$(PYTHON)" -c "" >/dev/null 2>&1 || { \
   echo "ldpkv needs Python 3.11 to 3.13, and '$(PYTHON)' cannot be run. Name another one, for example:"; \
   echo "  PYTHON=python3.12 make book"; exit 1; }
 
-.PHONY: help setup book test check paper claims claim bench chromium browser refresh lock serve clean distclean
+.PHONY: help setup book test check paper claims claim bench chromium browser refresh lock peers peers-lock serve clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -79,6 +79,7 @@ bench: setup ## speed and memory, as ratios
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 	@$(BIN)/python benchmarks/auditing.py 20
 	@$(BIN)/python benchmarks/audit_overhead.py
+	@$(BIN)/python benchmarks/betting.py
 	@$(BIN)/python benchmarks/surrogates.py
 
 chromium: setup
@@ -96,6 +97,14 @@ lock: setup ## resolve again: requirements.lock and environment.yml
 	@$(BIN)/python tools/sync_env.py lock
 	@"$(PYTHON)" tools/bootstrap.py
 
+# Other people's libraries never enter .venv. The results are dated; `make refresh` then renews their page.
+peers: setup ## audit released privacy libraries in .venv-peers, renew data/peers.json (ten minutes)
+	@$(BIN)/python tools/audit_peers.py setup
+	@$(ONE_THREAD) .venv-peers/bin/python tools/audit_peers.py run
+
+peers-lock: setup # after a change of requirements-peers*.in
+	@$(BIN)/python tools/audit_peers.py lock
+
 serve: ## show the built book at a local address
 	@[ -f _build/html/index.html ] || { echo "no book yet: make book"; exit 1; }
 	@$(CHECK_PYTHON)
@@ -107,4 +116,4 @@ clean: ## remove what was built, keep the environment
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 distclean: clean ## remove the environment too
-	rm -rf .venv .boot
+	rm -rf .venv .venv-peers .boot

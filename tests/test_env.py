@@ -92,7 +92,7 @@ def tracked_files() -> list[Path]:
     if (ROOT / ".git").exists():
         assert done.returncode == 0, done.stderr
         return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
-    built = {".git", ".boot", ".venv", "_build", "__pycache__", ".hypothesis"}
+    built = {".git", ".boot", ".venv", ".venv-peers", "_build", "__pycache__", ".hypothesis"}
     return [
         path
         for path in ROOT.rglob("*")

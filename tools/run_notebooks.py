@@ -68,6 +68,7 @@ class Project:
         digest = hashlib.sha256(f"Python {sys.version_info[0]}.{sys.version_info[1]}".encode())
         files = sorted((self.root / "ldpkv").rglob("*.py"))
         files += [self.root / "data" / "registry.toml", self.root / "requirements.lock"]
+        files += sorted((self.root / "data").glob("*.json"))
         for path in files:
             if path.exists():
                 digest.update(str(path.relative_to(self.root)).encode() + b"\0")

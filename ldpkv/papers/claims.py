@@ -43,6 +43,7 @@ from ldpkv.papers.pckv import (
     sampling,
     synthetic,
 )
+from ldpkv.papers.together import released
 
 CLAIMS: tuple[Claim, ...] = (
     *sampling.CLAIMS,
@@ -69,6 +70,7 @@ CLAIMS: tuple[Claim, ...] = (
     *prior_work.CLAIMS,
     *one_run.CLAIMS,
     *what_holds.CLAIMS,
+    *released.CLAIMS,
 )
 
 # A power in a claim's plain text: e^x or e^(x+y).

@@ -1,0 +1,1 @@
+"""Pages that go beyond the papers."""
