@@ -551,7 +551,7 @@ def draw_intervals(result: Result) -> Figure:
             axis.plot(ends, [y, y], color=color, linewidth=2.0)
             axis.plot([max(row["rate"], _EDGE)], [y], marker, color=color, markersize=4.5)
         axis.set(xlim=(_EDGE, 1.05), ylim=(-0.6, len(names) - 0.4))
-        axis.set_yticks(place, names if number % 3 == 0 else [""] * len(names), fontsize="xx-small")
+        axis.set_yticks(place, names if number % 3 == 0 else [""] * len(names), fontsize="x-small")
         axis.tick_params(axis="x", labelsize="x-small")
         axis.set_title(option, loc="right", fontsize="small")
         if number >= 6:
