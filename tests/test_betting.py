@@ -230,6 +230,13 @@ def test_coins_can_be_split_too():
     assert (state.n_samples, state.evidence) == (whole.n_samples, whole.evidence)
 
 
+def test_wealth_starts_at_one_in_the_shares_that_learners_ask_for():
+    state = Betting(PureDP(1.0)).init()
+    assert state.wealth.mean() == pytest.approx(1.0)
+    by_learner = state.wealth.sum(axis=(1, 2))
+    np.testing.assert_allclose(by_learner / by_learner.sum(), [0.5, 0.25, 0.25])
+
+
 def test_path_is_the_evidence_of_steps():
     auditor = Betting(LaplaceDP(0.9), horizon=120)
     path = betting.path(auditor, STREAM)

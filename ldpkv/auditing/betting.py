@@ -149,7 +149,7 @@ class Betting:
     level : float
         In (0, 1): the probability of ever rejecting a claim that holds is at most this.
     learners : tuple of Learner
-        Each runs its own account; the wealth is the average.
+        Each runs its own accounts and starts with its share, `Learner.capital`, of the wealth.
     form : {"pairs", "coins"}
         "pairs": each observation is one output of either law. "coins": it is one output and a
         fair coin that says from which law, 0 for P and 1 for Q, as in audits of one run.
@@ -190,9 +190,9 @@ class Betting:
     horizon: int = 10_050
     slopes: tuple[float, ...] | None = None
     softness: tuple[float, ...] = (0.1, 0.5, 1.5)
-    optimism: tuple[float, ...] = (4.0,)
+    optimism: tuple[float, ...] = (6.0,)
     stakes: tuple[float, ...] = (0.5, 1.0)
-    first_bet: int = 4
+    first_bet: int = 6
     growth: float = 0.1
     guarantee: ClassVar[str] = "anytime"
 
@@ -225,10 +225,16 @@ class Betting:
             guarantee=self.guarantee,
             x=np.empty(0),
             y=np.empty(0),
-            wealth=np.ones((len(self.learners), len(self.optimism), len(self.stakes))),
+            wealth=self._capital(),
             bets=None,
             next_fit=self.first_bet,
         )
+
+    def _capital(self) -> Floats:
+        """What each account starts with: 1 on average, in the proportions learners ask for."""
+        share = np.array([float(learner.capital) for learner in self.learners])
+        accounts = np.ones((len(share), len(self.optimism), len(self.stakes)))
+        return accounts * (share / share.mean())[:, None, None]
 
     def finished(self, state: BettingState) -> bool:
         """Whether the audit has rejected or reached its horizon."""

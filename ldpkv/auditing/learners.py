@@ -23,7 +23,7 @@ from ldpkv.auditing.classifiers import Floats, Score, binned_density, plug_in_ba
 # Standardised outputs beyond this count as being there: squares stay finite, outliers stay few.
 _FAR = 50.0
 # Weight of P = Q in the estimates of locations and scales, in pairs.
-_PRIOR = 2.0
+_PRIOR = 4.0
 _GRID = 401
 
 
@@ -34,10 +34,13 @@ class Learner(Protocol):
     ----------
     vectors : bool
         Whether outputs may be vectors, shape (n, k); else they are numbers, shape (n,).
+    capital : float
+        Share of the wealth that it starts with, relative to the other learners.
     """
 
     name: ClassVar[str]
     vectors: ClassVar[bool]
+    capital: ClassVar[float]
 
     def fit(self, x: Floats, y: Floats) -> Score:
         """Learn from outputs of P (`x`) and of Q (`y`), at least two of each."""
@@ -56,6 +59,7 @@ class Known:
     log_ratio: Score
     name: ClassVar[str] = "known likelihood ratio"
     vectors: ClassVar[bool] = True
+    capital: ClassVar[float] = 1.0
 
     def fit(self, x: Floats, y: Floats) -> Score:
         """Return `log_ratio`; nothing is learned."""
@@ -74,6 +78,7 @@ class Normal:
 
     name: ClassVar[str] = "normal laws"
     vectors: ClassVar[bool] = False
+    capital: ClassVar[float] = 2.0  # it learns fastest, and sums of noise are nearly normal
 
     def fit(self, x: Floats, y: Floats) -> Score:
         """Estimate the normal laws; see `Learner.fit`."""
@@ -97,6 +102,7 @@ class CommonShape:
 
     name: ClassVar[str] = "common shape"
     vectors: ClassVar[bool] = False
+    capital: ClassVar[float] = 1.0
 
     def fit(self, x: Floats, y: Floats) -> Score:
         """Estimate locations, scales and the shape; see `Learner.fit`."""
@@ -133,6 +139,7 @@ class Densities:
     pull: float = 0.5
     name: ClassVar[str] = "densities and atoms"
     vectors: ClassVar[bool] = False
+    capital: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.pull < math.inf:
@@ -191,6 +198,7 @@ class Probabilistic:
     largest: float = 4.0
     name: ClassVar[str] = "classifier"
     vectors: ClassVar[bool] = True
+    capital: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if not callable(self.make):
