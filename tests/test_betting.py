@@ -395,7 +395,7 @@ def test_peeking_at_learned_data_would_be_seen():
         scores = [np.array([s(side) for s in bets.scores]) for side in stream]
         wealth = np.ones(eager.init().wealth.shape)
         stakes = np.array(eager.stakes)
-        _, path, _ = betting._bet(*scores, False, arrays(curve), bets.weights, stakes, wealth, 1e9)
+        _, path, *_ = betting._bet(*scores, False, arrays(curve), bets.weights, stakes, wealth, 1e9)
         hits += path.max() >= math.log(20)
     assert_rejected(binomial_tail(hits, 60, 0.05), "re-used data")
 

@@ -152,7 +152,9 @@ class Betting:
         Each runs its own accounts and starts with its share, `Learner.capital`, of the wealth.
     form : {"pairs", "coins"}
         "pairs": each observation is one output of either law. "coins": it is one output and a
-        fair coin that says from which law, 0 for P and 1 for Q, as in audits of one run.
+        fair coin that says from which law, 0 for P and 1 for Q, as in audits of one run. There
+        each output must follow P or Q by its own coin, given what came before: an assumption that
+        scores which tell about other canaries' coins would break.
     horizon : int
         Largest number of pairs. The guarantee does not depend on it.
     slopes : tuple of float, optional
@@ -345,10 +347,11 @@ class Betting:
             a, b = first[taken:end], second[taken:end]
             if bets is None:
                 log_wealth, used = np.full(end - taken, _log_mean(wealth)), end - taken
+                crossed = False
             else:
                 scores = [_scored(score, a) for score in bets.scores]
                 other = [_scored(s, b) for s in bets.scores] if coins is None else [b] * len(scores)
-                wealth, log_wealth, used = _bet(
+                wealth, log_wealth, used, crossed = _bet(
                     np.array(scores),
                     np.array(other),
                     coins is not None,
@@ -360,7 +363,7 @@ class Betting:
                 )
             evidence.append(log_wealth[:used])
             taken += used
-            if log_wealth[used - 1] >= state.threshold:
+            if crossed:
                 rejected_at = start + taken
         path = np.concatenate(evidence) if evidence else np.empty(0)
         if taken == 0:
@@ -939,5 +942,5 @@ def _bet(first, second, coins, assets, weights, stakes, wealth, target):  # type
         mean = total / wealth.size
         log_wealth[t] = math.log(mean) if mean > 0 else -math.inf
         if mean * keep >= target:
-            return wealth, log_wealth, t + 1
-    return wealth, log_wealth, n
+            return wealth, log_wealth, t + 1, True
+    return wealth, log_wealth, n, False

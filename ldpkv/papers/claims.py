@@ -43,7 +43,7 @@ from ldpkv.papers.pckv import (
     sampling,
     synthetic,
 )
-from ldpkv.papers.together import defects, local, released
+from ldpkv.papers.together import defects, exact, local, released
 
 CLAIMS: tuple[Claim, ...] = (
     *sampling.CLAIMS,
@@ -70,6 +70,7 @@ CLAIMS: tuple[Claim, ...] = (
     *prior_work.CLAIMS,
     *one_run.CLAIMS,
     *what_holds.CLAIMS,
+    *exact.CLAIMS,
     *local.CLAIMS,
     *defects.CLAIMS,
     *released.CLAIMS,
