@@ -471,7 +471,7 @@ def test_tables_and_figure() -> None:
     for result, libraries in ((local, page.LOCAL), (central, page.CENTRAL)):
         for library in libraries:
             table = page.outcomes_table(result, library)
-            assert table.shape[1] == 7
+            assert table.shape[1] == 6
             assert len(page.full_table(result, library)) == len(table)
             shown += len(table)
     assert shown + len(computed(page.low_bits).table) == len(RAW["cases"])

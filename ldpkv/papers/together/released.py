@@ -178,7 +178,7 @@ def setting(data: Stored) -> str:
 
 def _outcome(case: Mapping[str, Any]) -> str:
     stop = case["rejected_at"]
-    return f"rejected after {stop:,}" if stop else f"not rejected within {case['pairs']:,}"
+    return f"after {stop:,}" if stop else f"no, {case['pairs']:,}"
 
 
 def shown_call(setup: str, call: str) -> str:
@@ -320,19 +320,18 @@ def outcomes_table(result: Result, library: str) -> pd.DataFrame:
         {
             "release": rows["version"],
             "mechanism": rows["mechanism"],
-            "call, two inputs x": [
-                f"{shown_call(setup, call)}; x = {inputs}"
-                for setup, call, inputs in zip(
-                    rows["setup"], rows["call"], rows["inputs"], strict=True
+            "call; two inputs x; seed": [
+                f"{shown_call(setup, call)}; x = {inputs}; {seed}"
+                for setup, call, inputs, seed in zip(
+                    rows["setup"], rows["call"], rows["inputs"], rows["seed"], strict=True
                 )
             ],
             "claimed ε": [
                 num(epsilon, 4) + (f", δ = {delta:g}" if delta else "")
                 for epsilon, delta in zip(rows["epsilon"], rows["delta"], strict=True)
             ],
-            "outcome, pairs": rows["outcome"],
+            "rejected": rows["outcome"],
             "ε at least": [num(value, 3) for value in rows["epsilon_low"]],
-            "seed": rows["seed"],
         }
     )
 
