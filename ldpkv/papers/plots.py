@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import html
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -235,7 +236,13 @@ def show_figure(
 
 
 def show_table(
-    table: pd.DataFrame, id: str, *, caption: str, digits: int = 3, data: pd.DataFrame | None = None
+    table: pd.DataFrame,
+    id: str,
+    *,
+    caption: str,
+    digits: int = 3,
+    data: pd.DataFrame | None = None,
+    code: str | None = None,
 ) -> None:
     """Display a table: plain HTML, numbers right-aligned and rounded.
 
@@ -251,6 +258,8 @@ def show_table(
         Significant digits.
     data : DataFrame, optional
         What the CSV link gives; `table` by default.
+    code : str, optional
+        A column that holds code: its long words may break after punctuation.
     """
     if table.shape[1] > 7:
         raise ValueError(f"table must have at most 7 columns, got {table.shape[1]}")
@@ -271,9 +280,13 @@ def show_table(
         f'<th scope="col" class="{where}">{html.escape(str(name))}</th>'
         for name, where in zip(table, side, strict=True)
     )
+    breaks = [name == code for name in table]
     body = "".join(
         "<tr>"
-        + "".join(f'<td class="{c}">{v}</td>' for v, c in zip(row, side, strict=True))
+        + "".join(
+            f'<td class="{c}">{re.sub(r"(?<=[(._=,/])(?=[^ <])", "<wbr>", v) if b else v}</td>'
+            for v, c, b in zip(row, side, breaks, strict=True)
+        )
         + "</tr>"
         for row in cells
     )
