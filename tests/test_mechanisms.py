@@ -206,13 +206,17 @@ def test_a_wrong_thing_on_the_road_is_named(kind: type, users: KeyValueData) -> 
 def test_readme_runs() -> None:
     text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names: dict = {}
     exec(blocks[0], names)
     assert names["estimates"].frequency.shape == (100,)
     *before, last = blocks[1].strip().splitlines()
     exec("\n".join(before), names)
     assert eval(last, names) == pytest.approx(1.0)
+    *before, last = blocks[2].strip().splitlines()
+    exec("\n".join(before), names)
+    said = eval(last.removeprefix("print(").removesuffix(")"), names)
+    assert said.startswith("Rejected after")
 
 
 def test_large_epsilon_and_domain_stay_finite(users: KeyValueData) -> None:
