@@ -549,13 +549,39 @@ def run_many(
     ndarray of int64, shape (repeats,)
         Pairs at rejection, or `NOT_REJECTED`.
     """
-    _check.integer("repeats", repeats, minimum=1)
-    settings.q()  # solved here once, not in every worker
-    generators = np.random.default_rng(rng).spawn(repeats)
+    # q is solved here once, not in every worker.
     settings = dataclasses.replace(settings, critical_value=settings.q())
+    return in_blocks(_stops, settings, source, repeats=repeats, rng=rng, n_jobs=n_jobs)
+
+
+def in_blocks(
+    stops: Callable[..., list[int]],
+    settings: Any,
+    source: Source,
+    *,
+    repeats: int,
+    rng: np.random.Generator | int | None,
+    n_jobs: int | None,
+) -> NDArray[np.int64]:
+    """Repeat an audit of any kind, a block of spawned generators at a time.
+
+    Parameters
+    ----------
+    stops : callable
+        ``stops(settings, source, generators)`` gives a stopping time for each generator.
+    settings, source, repeats, rng, n_jobs
+        As in `run_many`.
+
+    Returns
+    -------
+    ndarray of int64, shape (repeats,)
+        Does not depend on the blocks.
+    """
+    _check.integer("repeats", repeats, minimum=1)
+    generators = np.random.default_rng(rng).spawn(repeats)
     size = max(1, min(100, -(-repeats // 16)))
     blocks = [generators[i : i + size] for i in range(0, repeats, size)]
-    work = (joblib.delayed(_stops)(settings, source, block) for block in blocks)
+    work = (joblib.delayed(stops)(settings, source, block) for block in blocks)
     return np.concatenate(joblib.Parallel(n_jobs=n_jobs)(work)).astype(np.int64)
 
 

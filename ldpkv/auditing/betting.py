@@ -30,13 +30,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import joblib
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from ldpkv import _check
-from ldpkv.auditing.apt import NOT_REJECTED, Source
+from ldpkv.auditing.apt import NOT_REJECTED, Source, in_blocks
 from ldpkv.auditing.classifiers import Floats, Score, as_pairs
 from ldpkv.auditing.learners import CommonShape, Densities, Learner, Normal
 from ldpkv.tradeoff import TradeoffCurve
@@ -600,12 +599,7 @@ def run_many(
     ndarray of int64, shape (repeats,)
         Pairs at rejection, or `NOT_REJECTED`.
     """
-    _check.integer("repeats", repeats, minimum=1)
-    generators = np.random.default_rng(rng).spawn(repeats)
-    size = max(1, min(100, -(-repeats // 16)))
-    blocks = [generators[i : i + size] for i in range(0, repeats, size)]
-    work = (joblib.delayed(_stops)(settings, source, block) for block in blocks)
-    return np.concatenate(joblib.Parallel(n_jobs=n_jobs)(work)).astype(np.int64)
+    return in_blocks(_stops, settings, source, repeats=repeats, rng=rng, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-import joblib
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from ldpkv import _check
-from ldpkv.auditing.apt import NOT_REJECTED, Source
+from ldpkv.auditing.apt import NOT_REJECTED, Source, in_blocks
 from ldpkv.auditing.classifiers import Floats, as_pairs
 
 PAPER, RELEASED, COUNTED, REPAIRED = VARIANTS = (
@@ -438,12 +437,7 @@ def run_many(
     ndarray of int64, shape (repeats,)
         Pairs at rejection, or `NOT_REJECTED`.
     """
-    _check.integer("repeats", repeats, minimum=1)
-    generators = np.random.default_rng(rng).spawn(repeats)
-    size = max(1, min(50, -(-repeats // 16)))
-    blocks = [generators[i : i + size] for i in range(0, repeats, size)]
-    work = (joblib.delayed(_stops)(settings, source, block) for block in blocks)
-    return np.concatenate(joblib.Parallel(n_jobs=n_jobs)(work)).astype(np.int64)
+    return in_blocks(_stops, settings, source, repeats=repeats, rng=rng, n_jobs=n_jobs)
 
 
 def _stops(settings: MMDTest, source: Source, generators: list[np.random.Generator]) -> list[int]:
