@@ -43,12 +43,17 @@ def epsilon(value: object, name: str = "epsilon") -> float:
 
 
 def exp_budget(name: str, value: object) -> Any:
-    """Return exp(budget), a finite number of at least 1; an integer becomes exact."""
+    """Return exp(budget), a finite number of at least 1, as a Fraction or a float.
+
+    An integer becomes exact. Numpy's small types do not stay: they wrap and round.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
     if not (float(value) >= 1 and math.isfinite(value)):
         raise ValueError(f"{name} must be exp(budget), a finite number >= 1, got {value!r}")
-    return Fraction(value) if isinstance(value, Integral) else value
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    return value if isinstance(value, Fraction) else float(value)
 
 
 def instance(name: str, value: object, kind: type, advice: str) -> None:

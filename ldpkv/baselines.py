@@ -120,7 +120,7 @@ class GRR(_Categorical):
     @classmethod
     def from_exp_budgets(cls, exp_epsilon: Any, *, n_keys: int) -> GRR:
         """Set p = e^epsilon / (e^epsilon + d - 1)."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         _check.integer("n_keys", n_keys, minimum=2)
         return cls(n_keys, *channels.grr_probabilities(_exact(exp_epsilon), n_keys))
 
@@ -178,14 +178,14 @@ class UE(_Categorical):
     @classmethod
     def rappor(cls, exp_epsilon: Any, *, n_keys: int) -> UE:
         """Set p = e^(epsilon / 2) / (e^(epsilon / 2) + 1), q = 1 - p; exact at perfect squares."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         root = square_root(exp_epsilon)
         return cls(n_keys, root / (root + 1), 1 / (root + 1))
 
     @classmethod
     def oue(cls, exp_epsilon: Any, *, n_keys: int) -> UE:
         """Set p = 1/2, q = 1 / (e^epsilon + 1) (Wang et al. 2017)."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         half = Fraction(1, 2) if isinstance(exp_epsilon, Rational) else 0.5
         return cls(n_keys, half, _exact(1) / (exp_epsilon + 1))
 
@@ -377,7 +377,7 @@ def duchi_law(value: Any, exp_epsilon: Any) -> tuple[Any, Any]:
     Source: Duchi, Jordan, Wainwright 2013; Nguyen et al. 2016. It is affine in the value: rounding
     to +1 or -1 first and flipping the sign by randomised response has the same law.
     """
-    _check.exp_budget("exp_epsilon", exp_epsilon)
+    exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
     if exp_epsilon == 1:
         raise ValueError("exp_epsilon must be above 1: at epsilon = 0 the magnitude is infinite")
     if not -1 <= value <= 1:
@@ -993,7 +993,7 @@ class KVOH(_IndexSampling):
     @classmethod
     def from_exp_budgets(cls, exp_epsilon: Any, *, n_keys: int) -> KVOH:
         """Give each bit half the budget; exact where e^epsilon is a perfect square."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         return cls(n_keys, _truthful("exp_epsilon", square_root(exp_epsilon)))
 
     @classmethod
@@ -1153,7 +1153,7 @@ def _exact(number: Any) -> Any:
 
 def _truthful(name: str, exp_epsilon: Any, size: int = 2) -> Any:
     """Probability of the truth under randomised response over `size` answers."""
-    _check.exp_budget(name, exp_epsilon)
+    exp_epsilon = _check.exp_budget(name, exp_epsilon)
     return channels.grr_probabilities(_exact(exp_epsilon), size)[0]
 
 

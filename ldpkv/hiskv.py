@@ -579,7 +579,7 @@ def _ratio(top: Any, bottom: Any) -> Any:
 
 
 def _printed_p1(exp_epsilon: Any, n_keys: int, padding: int) -> Any:
-    _check.exp_budget("exp_epsilon", exp_epsilon)
+    exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
     _check.integer("n_keys", n_keys, minimum=1)
     _check.integer("padding", padding, minimum=1)
     return channels.grr_probabilities(_exact(exp_epsilon), 2 * (n_keys + padding))[0]
@@ -643,7 +643,7 @@ def largest_keep(exp_epsilon: Any, tilt: Any = 1, padding: int = 1, *, level: st
     -----
     Source: **derived**; `LRRKV.exp_epsilon` solved for p_1 / q_2.
     """
-    _check.exp_budget("exp_epsilon", exp_epsilon)
+    exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
     slots = 1 if _check.one_of("level", level, LEVELS) == "pair" else padding
     lost = exp_epsilon * (1 - min(_exact(tilt), 1))
     return allocation.amplified(_exact(exp_epsilon), slots) - lost
@@ -1259,7 +1259,7 @@ class LengthEstimate:
         cls, exp_epsilon: Any, *, n_keys: int, empty: str = "refuse", **rule: Any
     ) -> LengthEstimate:
         """Set p = E / (E + k - 1), q = 1 / (E + k - 1), k the number of lengths."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         size = _check.integer("n_keys", n_keys, minimum=1) + (empty == "own")
         numbers = channels.grr_probabilities(_exact(exp_epsilon), size)
         return cls(n_keys, *numbers, empty=empty, **rule)

@@ -157,7 +157,7 @@ class GaussianDP(TradeoffCurve):
     support_kind: ClassVar[str] = "closed form"
 
     def __post_init__(self) -> None:
-        _number("mu", self.mu, minimum=0.0)
+        _keep(self, mu=_number("mu", self.mu, minimum=0.0))
 
     def __call__(self, alpha: Any) -> Any:
         """``Phi(Phi^-1(1 - alpha) - mu)``; see `TradeoffCurve`."""
@@ -331,7 +331,7 @@ class LaplaceDP(TradeoffCurve):
     support_kind: ClassVar[str] = "closed form"
 
     def __post_init__(self) -> None:
-        _number("mu", self.mu, minimum=0.0)
+        _keep(self, mu=_number("mu", self.mu, minimum=0.0))
 
     def __call__(self, alpha: Any) -> Any:
         """Three pieces; see `TradeoffCurve`."""
@@ -401,8 +401,8 @@ class ApproximateDP(TradeoffCurve):
     support_kind: ClassVar[str] = "closed form"
 
     def __post_init__(self) -> None:
-        _number("epsilon", self.epsilon, minimum=0.0)
-        _number("delta", self.delta, minimum=0.0)
+        _keep(self, epsilon=_epsilon(self.epsilon))
+        _keep(self, delta=_number("delta", self.delta, minimum=0.0))
         if not self.delta < 1:
             raise ValueError(f"delta must be a number in [0, 1), got {self.delta!r}")
 
@@ -453,7 +453,7 @@ class PureDP(TradeoffCurve):
     support_kind: ClassVar[str] = "closed form"
 
     def __post_init__(self) -> None:
-        _number("epsilon", self.epsilon, minimum=0.0)
+        _keep(self, epsilon=_epsilon(self.epsilon))
 
     def __call__(self, alpha: Any) -> Any:
         """``max(1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; see `TradeoffCurve`."""
@@ -517,22 +517,27 @@ class DPSGDToy(TradeoffCurve):
     support_kind: ClassVar[str] = "certified lower bound"
 
     def __post_init__(self) -> None:
-        if _check.integer("tau", self.tau, minimum=1) > 16:
+        _keep(self, tau=_check.integer("tau", self.tau, minimum=1))
+        if self.tau > 16:
             raise ValueError(f"tau must be at most 16 (2^tau histories), got {self.tau!r}")
-        _number("rate", self.rate, minimum=0.0)
+        _keep(self, rate=_number("rate", self.rate, minimum=0.0))
         if not 0 < self.rate < 1:
             raise ValueError(f"rate must be a number in (0, 1), got {self.rate!r}")
-        if _number("sigma", self.sigma, minimum=0.0) == 0:
+        _keep(self, sigma=_number("sigma", self.sigma, minimum=0.0))
+        if self.sigma == 0:
             raise ValueError(f"sigma must be above 0, got {self.sigma!r}")
-        _check.integer("batch", self.batch, minimum=1)
-        if _check.integer("records", self.records, minimum=1) < self.batch:
+        _keep(self, batch=_check.integer("batch", self.batch, minimum=1))
+        _keep(self, records=_check.integer("records", self.records, minimum=1))
+        if self.records < self.batch:
             raise ValueError(f"records must be at least batch = {self.batch}, got {self.records!r}")
 
     @property
     def sd(self) -> float:
         """Standard deviation of the last iterate given the history."""
-        fade = (1 - self.rate) ** 2
-        return self.rate * self.sigma * math.sqrt((1 - fade**self.tau) / (1 - fade))
+        # Without cancellation, also for tiny rates: support is certified with these digits.
+        log_fade = 2 * math.log1p(-self.rate)
+        steps = math.expm1(self.tau * log_fade) / math.expm1(log_fade)
+        return self.rate * self.sigma * math.sqrt(steps)
 
     def histories(self) -> tuple[Floats, Floats]:
         """Every history's standardised mean and probability.
@@ -709,24 +714,24 @@ class PiecewiseLinear(TradeoffCurve):
             if not all(0 <= p < math.inf for p in law) or sum(law) == 0:
                 raise ValueError(f"{name} must be weights >= 0 with a positive sum, got {law!r}")
         exact = all(isinstance(p, Fraction) for p in first + second)
-        total0, total1 = (
-            (sum(first), sum(second)) if exact else (math.fsum(first), math.fsum(second))
-        )
         groups: dict[Any, list[Any]] = {}
         for p, q in zip(first, second, strict=True):
             if p or q:
                 ratio = (Fraction(q, p) if exact else q / p) if p else math.inf
-                cell = groups.setdefault(ratio, [0, 0])
-                cell[0] += p / total0
-                cell[1] += q / total1
-        one: Any = Fraction(1) if exact else 1.0
-        alpha, beta, points = 0 * one, one, []
+                cell = groups.setdefault(ratio, [Fraction(0), Fraction(0)])
+                # Floats are fractions too: sums of thousands of them must not round.
+                cell[0] += Fraction(p)
+                cell[1] += Fraction(q)
+        total0, total1 = (sum(cell[side] for cell in groups.values()) for side in (0, 1))
+        kind: Any = Fraction if exact else float
+        one: Any = kind(1)
+        alpha, beta, points = Fraction(0), total1, []
         for ratio in sorted(groups, reverse=True):
             p, q = groups[ratio]
             if ratio == math.inf:
                 beta -= q
                 continue
-            points.append((alpha, max(beta, 0 * one)))
+            points.append((kind(alpha / total0), kind(beta / total1)))
             alpha, beta = alpha + p, beta - q
         # Rounding must not leave the last corner off (1, 0).
         corners = [point for point in points if exact or point[0] < 1 - 1e-15]
@@ -968,6 +973,17 @@ def _number(name: str, value: object, *, minimum: float) -> float:
     if not (math.isfinite(number) and number >= minimum):
         raise ValueError(f"{name} must be a finite number >= {minimum:g}, got {value!r}")
     return number
+
+
+def _keep(curve: TradeoffCurve, **parameter: float) -> None:
+    """Keep a checked parameter as a plain number.
+
+    Numbers of small types (a numpy integer of 8 bits, a float of 32) would wrap or round in the
+    formulas, and still be equal to plain ones.
+    """
+    ((name, number),) = parameter.items()
+    if type(getattr(curve, name)) not in (int, float):
+        object.__setattr__(curve, name, number)
 
 
 def _epsilon(value: object) -> float:

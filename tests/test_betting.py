@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -117,6 +118,25 @@ def test_recursion_sums_over_all_histories():
     )
     chance = betting.exact_rejection(auditor, p, q, atoms, depth=4)
     assert chance[-1] == pytest.approx(direct, abs=1e-12)
+
+
+def test_recursion_keeps_states_apart_that_bet_on_different_scores(monkeypatch):
+    """Two histories with equal portfolios and data may have scores of opposite sign in force."""
+    p, q, atoms = [0.6, 0.4], [0.5, 0.5], [0, 1]
+    auditor = Betting(
+        PureDP(0.0), level=0.7, learners=(Densities(),), stakes=(1.0,), first_bet=3, growth=1.0
+    )
+    direct = math.fsum(
+        chance
+        for _, children in tree(auditor, p, q, atoms, 8)
+        for state, chance in children
+        if state.rejected_at is not None
+    )
+    assert betting.exact_rejection(auditor, p, q, atoms, depth=8)[-1] == pytest.approx(direct)
+    # The twin: portfolios alone are not enough.
+    monkeypatch.setattr(betting, "_betting_on", lambda bets, _: bets.weights.round(9).tobytes())
+    merged = betting.exact_rejection(auditor, p, q, atoms, depth=8)[-1]
+    assert abs(merged - direct) > 1e-5
 
 
 def test_recursion_sees_a_claim_that_fails():
@@ -286,6 +306,117 @@ def test_run_many_does_not_depend_on_workers():
     assert np.all((one > 0) | (one == NOT_REJECTED))
 
 
+# --- what the level rests on ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["pairs", "coins"])
+def test_computed_wealth_is_never_above_the_true_one(form):
+    """Against exact fractions of the same tests, lines and weights; without the margin it fails."""
+    rng = np.random.default_rng(5)
+    above = 0
+    for _ in range(40):
+        slopes = tuple(np.exp(rng.uniform(-3, 3, 4)))
+        auditor = Betting(GaussianDP(1.0), form=form, slopes=slopes, softness=(0.5,))
+        assets = betting._assets(auditor)
+        table = assets.arrays(form)
+        weights = rng.dirichlet(np.ones(len(assets.slope) + 1))[None, None, :-1]
+        outputs = rng.normal(size=(2, 1, 1))
+        coins = form == "coins"
+        if coins:
+            outputs[1] = rng.integers(0, 2)
+        start = np.ones((1, 1, 1))
+        wealth, _, _, _ = betting._bet(
+            *outputs, coins, table, weights, np.array([1.0]), start, 1e300
+        )
+        returns, rounded = [], []
+        for j, (s, c) in enumerate(zip(assets.slope, assets.support, strict=True)):
+            s, c, one = Fraction(s), Fraction(c), Fraction(1)
+            phi = [
+                Fraction(betting._phi.py_func(z, table[0, j], table[1, j]))
+                for z in outputs[:, 0, 0]
+            ]
+            _, _, base_p, gain_p, base_q, gain_q = table[:, j]
+            x, y = (float(v) for v in phi)
+            if not coins:
+                returns.append((phi[1] + s * (1 - phi[0])) / (1 + s - c))
+                rounded.append(gain_p * (1 - x) + gain_q * y)
+            elif outputs[1, 0, 0] == 0:
+                returns.append(2 * (max(one, s) - s * phi[0]) / (2 * max(one, s) - c))
+                rounded.append(base_p + gain_p * (1 - x))
+            else:
+                returns.append(2 * (max(one, s) - 1 + phi[0]) / (2 * max(one, s) - c))
+                rounded.append(base_q + gain_q * x)
+        shares = [Fraction(w) for w in weights[0, 0]]
+        cash = max(Fraction(0), 1 - sum(shares))
+        true = cash + sum(w * r for w, r in zip(shares, returns, strict=True))
+        assert Fraction(float(wealth[0, 0, 0])) <= true
+        careless = max(0.0, 1 - weights.sum()) + float(weights[0, 0] @ np.array(rounded))
+        above += Fraction(careless) > true
+    assert above > 0
+
+
+def test_a_score_that_looks_at_other_outputs_is_refused():
+    claim, target = GaussianDP(1.0), targets.Gaussian(1.0)
+
+    def of_its_batch(outputs):
+        return np.full(len(outputs), 50 * (outputs.mean() - 0.5))
+
+    calls = itertools.count()
+
+    def of_its_turn(outputs):
+        return np.full(len(outputs), -50.0 if next(calls) % 2 else 50.0)
+
+    for score in (of_its_batch, of_its_turn):
+        auditor = Betting(claim, learners=(Known(score),))
+        with pytest.raises(ValueError, match="a score must depend on each output alone"):
+            betting.audit(auditor, target.sample, rng=1)
+
+
+def test_a_learner_gets_the_past_only():
+    seen = []
+
+    class Curious:
+        name, vectors, capital = "curious", False, 1.0
+
+        def fit(self, x, y):
+            seen.append((x, y))
+            return np.zeros_like
+
+    auditor = Betting(PureDP(0.0), learners=(Curious(),), first_bet=6, horizon=50)
+    betting.audit(auditor, targets.Gaussian(1.0).sample(50, rng=1))
+    assert [len(x) for x, _ in seen][:2] == [6, 7]
+    for pair in seen:
+        for side in pair:
+            assert side.base is None or side.base.shape == side.shape
+            assert not side.flags.writeable
+
+
+def test_numbers_of_small_types_bet_as_plain_ones():
+    small = Betting(
+        PureDP(np.float32(1.0)),
+        level=np.float32(0.5),
+        slopes=(np.float32(0.7), np.float16(2.0)),
+        softness=(np.float32(0.1),),
+        horizon=np.uint8(200),
+    )
+    plain = Betting(
+        PureDP(1.0),
+        level=0.5,
+        slopes=(float(np.float32(0.7)), 2.0),
+        softness=(float(np.float32(0.1)),),
+    )
+    assert small == dataclasses.replace(plain, horizon=200)
+    np.testing.assert_array_equal(arrays_of(small), arrays_of(plain))
+    # A true claim, given as a numpy integer, is not refuted.
+    auditor = Betting(GaussianDP(np.uint8(2)))
+    stops = betting.run_many(auditor, targets.Gaussian(2.0).sample, repeats=8, rng=1)
+    assert (stops != NOT_REJECTED).sum() <= 3  # 4 or more: probability below 4e-4
+
+
+def arrays_of(auditor):
+    return betting._assets(auditor).arrays("pairs")
+
+
 HOSTILE = {
     "constant": (np.ones(60), np.ones(60)),
     "infinite": (np.full(60, -np.inf), np.full(60, np.inf)),
@@ -302,7 +433,8 @@ HOSTILE = {
 @pytest.mark.parametrize("curve", [PureDP(0.0), PureDP(700.0), GaussianDP(1.0)], ids=repr)
 def test_hostile_outputs(name, curve):
     path = betting.path(Betting(curve), HOSTILE[name])
-    assert not np.isnan(path).any()
+    # NaN wealth would be stored as -inf.
+    assert np.isfinite(path).all()
     if name in ("infinite", "separated") and curve == GaussianDP(1.0):
         assert path[-1] >= math.log(20)
 
@@ -318,6 +450,16 @@ def test_vectors_through_a_classifier():
     assert state.rejected_at is not None
     null = betting.audit(auditor, (x, generator.standard_normal((400, 3))))
     assert null.rejected_at is None
+
+
+@dataclasses.dataclass(frozen=True)
+class Greedy:
+    capital: float
+    name = "greedy"
+    vectors = False
+
+    def fit(self, x, y):
+        return np.zeros_like
 
 
 @pytest.mark.parametrize(
@@ -337,6 +479,10 @@ def test_vectors_through_a_classifier():
         ({"optimism": (math.inf,)}, ValueError, "optimism"),
         ({"slopes": (-1.0,)}, ValueError, "slopes"),
         ({"growth": 0.0}, ValueError, "growth"),
+        ({"level": 1e-310}, ValueError, "level"),
+        ({"learners": (Greedy(0.0),)}, ValueError, "capital above 0, got 0.0 of 'greedy'"),
+        ({"learners": (Greedy(-9.0),)}, ValueError, "capital"),
+        ({"learners": (Greedy(math.nan),)}, ValueError, "capital"),
     ],
 )
 def test_bad_settings_are_named(wrong, error, match):

@@ -10,9 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldpkv.auditing import targets
-from ldpkv.auditing.learners import CommonShape, Densities, Known, Normal, Probabilistic
+from ldpkv.auditing.learners import (
+    Categories,
+    CommonShape,
+    Densities,
+    Known,
+    Normal,
+    Probabilistic,
+)
 
 BLIND = (Normal(), CommonShape(), Densities())
+EVERY = (*BLIND, Categories())
 
 
 @pytest.mark.parametrize("learner", BLIND, ids=lambda learner: learner.name)
@@ -71,7 +79,7 @@ def test_units_do_not_matter(learner, shift, scale):
     np.testing.assert_allclose(one, two, atol=1e-4 + 1e-9 * abs(shift) / scale)
 
 
-@pytest.mark.parametrize("learner", BLIND, ids=lambda learner: learner.name)
+@pytest.mark.parametrize("learner", EVERY, ids=lambda learner: learner.name)
 def test_swapping_the_laws_turns_the_sign(learner):
     x, y = targets.NonDPLaplace1(1.0).sample(200, rng=5)
     points = np.linspace(-4, 4, 17)
@@ -80,7 +88,7 @@ def test_swapping_the_laws_turns_the_sign(learner):
     )
 
 
-@pytest.mark.parametrize("learner", BLIND, ids=lambda learner: learner.name)
+@pytest.mark.parametrize("learner", EVERY, ids=lambda learner: learner.name)
 @pytest.mark.parametrize(
     "outputs",
     [
@@ -101,9 +109,22 @@ def test_any_output_has_a_score(learner, outputs):
 
 def test_scores_can_be_stored():
     x, y = targets.Gaussian(1.0).sample(50, rng=6)
-    for learner in BLIND:
+    for learner in EVERY:
         score = learner.fit(x, y)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(score))(x), score(x))
+
+
+@pytest.mark.parametrize("prior", [0.5, 1.0])
+def test_categories_count(prior: float) -> None:
+    x, y = np.array([1.0, 1.0, 7.0, -3.0]), np.array([7.0, 7.0, 1.0, 2.0])
+    score = Categories(prior).fit(x, y)
+    assert score(np.array([])).shape == (0,)
+    found = score(np.array([1.0, 7.0, 2.0, -3.0, 99.0, -99.0]))
+    expected = [(1, 2), (2, 1), (1, 0), (0, 1), (0, 0), (0, 0)]
+    assert found == pytest.approx([math.log((q + prior) / (p + prior)) for q, p in expected])
+    # Only which outputs are equal matters, not their size.
+    again = Categories(prior).fit(-(x**3), -(y**3))
+    assert again(np.array([-1.0, -343.0])) == pytest.approx(found[:2])
 
 
 def test_known_ratio_is_passed_on():
@@ -127,6 +148,7 @@ def test_a_classifier_corrects_for_unequal_sizes():
     [
         (lambda: Densities(pull=0.0), ValueError, "pull"),
         (lambda: Densities(pull=math.nan), ValueError, "pull"),
+        (lambda: Categories(0), ValueError, "prior must be a finite number above 0, got 0"),
         (lambda: Probabilistic(3), TypeError, "make"),
         (lambda: Probabilistic(dict, largest=0.0), ValueError, "largest"),
     ],

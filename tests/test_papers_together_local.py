@@ -344,22 +344,7 @@ def test_clopper_pearson_covers() -> None:
 # --- audits --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prior", [0.5, 1.0])
-def test_categories_count(prior: float) -> None:
-    x, y = np.array([1.0, 1.0, 7.0, -3.0]), np.array([7.0, 7.0, 1.0, 2.0])
-    score = page.Categories(prior).fit(x, y)
-    assert score(np.array([])).shape == (0,)
-    found = score(np.array([1.0, 7.0, 2.0, -3.0, 99.0, -99.0]))
-    expected = [(1, 2), (2, 1), (1, 0), (0, 1), (0, 0), (0, 0)]
-    assert found == pytest.approx([math.log((q + prior) / (p + prior)) for q, p in expected])
-    # Only which outputs are equal matters, not their size.
-    again = page.Categories(prior).fit(-(x**3), -(y**3))
-    assert again(np.array([-1.0, -343.0])) == pytest.approx(found[:2])
-
-
-def test_categories_refuse_a_bad_prior() -> None:
-    with pytest.raises(ValueError, match="prior must be a finite number above 0, got 0"):
-        page.Categories(0)
+def test_audits_refuse_too_few_repeats() -> None:
     with pytest.raises(ValueError, match="repeats must be"):
         page.audit([], 1, 0)
 

@@ -1,5 +1,6 @@
 """Trade-off curves against their definitions, against each other, and against dp-accounting."""
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -117,6 +118,118 @@ def test_certified_support_with_mpmath():
         for eps, s in itertools.product((0.01, 1.0, 20.0, 600.0), (1e-4, 1.0, 2.5, 1e5)):
             true = min(1, s, (1 + mpmath.mpf(s)) / (1 + mpmath.exp(eps)))
             assert true * (1 - mpmath.mpf("1e-11")) <= PureDP(eps).support(s) <= true
+
+
+def checked_supports(mpmath, ours, truths):
+    """Count the supports that are above the truth."""
+    return sum(mpmath.mpf(float(c)) > true for c, true in zip(ours, truths, strict=True))
+
+
+def test_certified_support_of_laplace_with_mpmath():
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(1)
+    ours, naive, truths = [], [], []
+    with mpmath.workdps(50):
+        for mu in rng.uniform(0.01, 30, 60):
+            for log_s in rng.uniform(-mu, mu, 5):
+                s = math.exp(log_s)
+                if abs(math.log(s)) > mu:
+                    continue
+                ours.append(LaplaceDP(mu).support(s))
+                naive.append(math.exp((math.log(s) - mu) / 2))
+                truths.append(mpmath.sqrt(mpmath.mpf(s)) * mpmath.exp(-mpmath.mpf(mu) / 2))
+        assert checked_supports(mpmath, ours, truths) == 0
+        assert checked_supports(mpmath, naive, truths) > 0
+        assert all(c > t * (1 - mpmath.mpf("1e-13")) for c, t in zip(ours, truths, strict=True))
+
+
+@pytest.mark.parametrize("rate", [0.3, 1e-2, 1e-5, 1e-9])
+def test_certified_support_of_descent_with_mpmath(rate):
+    mpmath = pytest.importorskip("mpmath")
+    curve = DPSGDToy(4, rate=rate)
+    ours, naive, truths = [], [], []
+    with mpmath.workdps(50):
+        fade = (1 - mpmath.mpf(rate)) ** 2
+        steps = sum(fade**k for k in range(4))
+        sd = mpmath.mpf(rate) * mpmath.mpf(0.2) * mpmath.sqrt(steps)
+        size = [mpmath.mpf(rate) * (1 - mpmath.mpf(rate)) ** k / 5 / sd for k in range(4)]
+        sets = itertools.product((0, 1), repeat=4)
+        shifts = [sum(one * bit for one, bit in zip(size, bits, strict=True)) for bits in sets]
+
+        def ratio(t):
+            return sum(mpmath.exp(t * m - m * m / 2) for m in shifts) / 16
+
+        for s in np.exp(np.random.default_rng(2).uniform(-0.6, 4, 12)):
+            first = curve._threshold(math.log(s))
+            t = mpmath.findroot(lambda t, s=s: mpmath.log(ratio(t)) - mpmath.log(s), first)
+            beta = sum(mpmath.ncdf(t - m) for m in shifts) / 16
+            truths.append(mpmath.mpf(s) * mpmath.ncdf(-t) + beta)
+            ours.append(curve.support(s))
+            at = np.array([first])
+            naive.append(s * float(special.ndtr(-first)) + float(curve._beta(at)[0]))
+        assert checked_supports(mpmath, ours, truths) == 0
+        assert checked_supports(mpmath, naive, truths) > 0
+        assert all(c > t - mpmath.mpf("1e-12") * (1 + t) for c, t in zip(ours, truths, strict=True))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_support_of_finite_laws_is_never_above_the_exact_one(exact):
+    rng = np.random.default_rng(3)
+    above = 0
+    for _ in range(60):
+        laws = rng.integers(1, 50, (2, 5)).tolist() if exact else rng.random((2, 5)).tolist()
+        curve = PiecewiseLinear.from_laws(*laws)
+        assert curve.exact is exact
+        corners = PiecewiseLinear.from_laws(*([Fraction(v) for v in law] for law in laws)).points
+        a, b = curve._arrays()
+        for s in np.exp(rng.uniform(-1, 1, 4)):
+            true = min(Fraction(s) * p + q for p, q in corners)
+            ours = Fraction(curve.support(float(s)))
+            assert true - Fraction(1, 10**13) < ours <= true
+            # The twin: without its margin.
+            above += Fraction(min(float((s * a + b).min()), 1.0, float(s))) > true
+    assert above > 0
+
+
+def test_a_corner_that_is_lost_to_rounding_is_allowed_for():
+    """The last corner is nearer to (1, 0) than floats are kept apart."""
+    laws = [1.0, 9.9e-16], [1.0, 1e-30]
+    curve = PiecewiseLinear.from_laws(*laws)
+    assert curve.points == ((0.0, 1.0), (1.0, 0.0))
+    corners = PiecewiseLinear.from_laws(*([Fraction(v) for v in law] for law in laws)).points
+    assert Fraction(curve.support(0.5)) <= min(a / 2 + b for a, b in corners)
+
+
+def test_many_outputs_of_one_ratio_do_not_round():
+    """30,000 floats are one group: their sums are exact, so the support is, but for ulps."""
+    v, k, n, s = 0.7493395061746735, 5.0, 30_000, 1.3
+    curve = PiecewiseLinear.from_laws([v] * n + [k * v] * n, [k * v] * n + [v] * n)
+    true = min(Fraction(s), Fraction(1), (1 + Fraction(s)) / 6)
+    assert true - Fraction(1, 10**14) < Fraction(curve.support(s)) <= true
+    # The twin: added up one by one, both coordinates of the corner round, by far more than ulps.
+    careless = [0.0, 1.0]
+    for _ in range(n):
+        careless[0] += v / (n * (v + k * v))
+        careless[1] -= k * v / (n * (v + k * v))
+    assert s * careless[0] + careless[1] - true > 1e-13
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float16, np.float32, np.float64])
+def test_numbers_of_small_types_are_plain_inside(kind):
+    s = np.exp(np.linspace(-3, 3, 7))
+    for value in (1, 3) if np.issubdtype(kind, np.integer) else (0.7, 3.0):
+        small, plain = kind(value), float(kind(value))
+        for curve, same in (
+            (GaussianDP(small), GaussianDP(plain)),
+            (LaplaceDP(small), LaplaceDP(plain)),
+            (PureDP(small), PureDP(plain)),
+            (ApproximateDP(small, np.float16(1e-2)), ApproximateDP(plain, float(np.float16(1e-2)))),
+            (DPSGDToy(np.uint8(3), sigma=small), DPSGDToy(3, sigma=plain)),
+        ):
+            assert curve == same and curve.support(1.3) == same.support(1.3)
+            np.testing.assert_array_equal(curve.support(s), same.support(s))
+            for field in dataclasses.fields(curve):
+                assert type(getattr(curve, field.name)) in (int, float)
 
 
 def test_symmetric_curves_are_their_own_inverse():

@@ -9,8 +9,9 @@ on a pair of outputs has an expectation of at most 1 under the claim, whatever p
 starts with wealth 1 and spreads it over assets and cash before each pair. If the claim holds,
 wealth is a nonnegative supermartingale, and by Ville's inequality it ever reaches 1 / level with
 probability at most `level`: at any stopping time, for any number of pairs, however the tests are
-learned from earlier pairs. Only the marginal laws of x and y given the past matter, so the two
-outputs of a pair may depend on each other.
+learned from earlier pairs. A test is fixed before the outputs it bets on, and looks at each of them
+by itself (`ldpkv.auditing.learners.Learner`). Only the marginal laws of x and y given the past
+matter, so the two outputs of a pair may depend on each other.
 
 `Betting` holds the settings; `Betting.init` and `Betting.step` are pure, as in
 `ldpkv.auditing.apt`. `audit` drives it, `run_many` repeats it, `LowerBound` turns it into a bound
@@ -52,6 +53,10 @@ _RENEWED = 0.1
 # Latest outputs of either side that the cells are made of.
 _RECENT = 10_000
 _NO_HORIZON = 2**62
+# Smaller ones would make 1 / level infinite.
+_SMALLEST_LEVEL = 1e-300
+# How far a score may move when the outputs beside it change: rounding, no more.
+_SAME_SCORE = 1e-6
 # With few slopes, thresholds beside log s too.
 _SHIFTS = (-0.4, 0.0, 0.4)
 
@@ -200,20 +205,34 @@ class Betting:
     def __post_init__(self) -> None:
         if not isinstance(self.claimed, TradeoffCurve):
             raise TypeError(f"claimed must be a TradeoffCurve, got {self.claimed!r}")
-        if not 0 < self.level < 1:
-            raise ValueError(f"level must be a number in (0, 1), got {self.level!r}")
+        if not _SMALLEST_LEVEL <= self.level < 1:
+            raise ValueError(
+                f"level must be a number in [{_SMALLEST_LEVEL:g}, 1), got {self.level!r}"
+            )
         if not self.learners or not all(hasattr(learner, "fit") for learner in self.learners):
             raise TypeError(f"learners must be a tuple of at least one, got {self.learners!r}")
+        for learner in self.learners:
+            if not 0 < learner.capital < math.inf:
+                raise ValueError(
+                    f"learners must have a finite capital above 0, got {learner.capital!r} of "
+                    f"{learner.name!r}"
+                )
         _check.one_of("form", self.form, ("pairs", "coins"))
-        _check.integer("horizon", self.horizon, minimum=1)
-        _check.integer("first_bet", self.first_bet, minimum=2)
-        if self.slopes is not None:
-            _all_within("slopes", self.slopes, math.inf)
-        _all_within("softness", self.softness, math.inf)
-        _all_within("optimism", self.optimism, math.inf)
-        _all_within("stakes", self.stakes, 1.0)
         if not 0 < self.growth <= 1:
             raise ValueError(f"growth must be a number in (0, 1], got {self.growth!r}")
+        plain: dict[str, Any] = {
+            "level": float(self.level),
+            "horizon": _check.integer("horizon", self.horizon, minimum=1),
+            "first_bet": _check.integer("first_bet", self.first_bet, minimum=2),
+            "growth": float(self.growth),
+            "softness": _all_within("softness", self.softness, math.inf),
+            "optimism": _all_within("optimism", self.optimism, math.inf),
+            "stakes": _all_within("stakes", self.stakes, 1.0),
+        }
+        if self.slopes is not None:
+            plain["slopes"] = _all_within("slopes", self.slopes, math.inf)
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
 
     def init(self) -> BettingState:
         """State of an audit that has seen nothing."""
@@ -416,7 +435,9 @@ class Betting:
         n = len(x) + len(y)
         scores = None if shared is None else shared.get(n)
         if scores is None:
-            scores = tuple(learner.fit(x, y) for learner in self.learners)
+            # Copies: a view would hand the learner the rest of the block, which is the future.
+            seen = _frozen(x.copy()), _frozen(y.copy())
+            scores = tuple(learner.fit(*seen) for learner in self.learners)
             if shared is not None:
                 shared[n] = scores
         assets = _assets(self)
@@ -561,7 +582,7 @@ def exact_rejection(
                     continue
                 key = (
                     np.round(np.log(np.maximum(child.wealth, 1e-300)), 9).tobytes(),
-                    None if child.bets is None else np.round(child.bets.weights, 9).tobytes(),
+                    None if child.bets is None else _betting_on(child.bets, values),
                     np.sort(child.x).tobytes(),
                     np.sort(child.y).tobytes(),
                 )
@@ -649,7 +670,8 @@ class LowerBound:
     Raises
     ------
     ValueError, TypeError
-        If the grid does not rise, or a claim of the family is not weaker than the one before it.
+        If the grid does not rise, or a claim of the family is seen to lie above the one before it
+        at one of 25 points. That is a spot check: that the family is nested is the caller's word.
 
     Notes
     -----
@@ -712,6 +734,12 @@ class LowerBound:
         if self.settings is None:
             return Betting(claim, horizon=_NO_HORIZON)
         return dataclasses.replace(self.settings, claimed=claim, horizon=_NO_HORIZON)
+
+
+def _betting_on(bets: _Bets, outputs: Floats) -> tuple[bytes, ...]:
+    """What the bets in force pay on these outputs: portfolios, and every learner's scores."""
+    scores = (_scored(score, outputs) for score in bets.scores)
+    return tuple(np.round(part, 9).tobytes() for part in (bets.weights, *scores))
 
 
 def _stops(settings: Betting, source: Source, generators: list[np.random.Generator]) -> list[int]:
@@ -801,10 +829,26 @@ def _cells(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _scored(score: Score, outputs: Floats) -> Floats:
-    values = np.asarray(score(outputs), dtype=np.float64)
+    values = np.asarray(score(_frozen(outputs)), dtype=np.float64)
     if values.shape != (len(outputs),) or np.isnan(values).any():
         raise ValueError("a score must give one number, not NaN, for each output")
+    if len(outputs) > 1:
+        # The level rests on this; one output of each block is a spot check, no proof.
+        alone = np.asarray(score(_frozen(outputs[-1:])), dtype=np.float64)
+        if not np.allclose(alone, values[-1], rtol=_SAME_SCORE, atol=_SAME_SCORE):
+            raise ValueError(
+                "a score must depend on each output alone, got "
+                f"{float(values[-1])!r} for {outputs[-1]!r} beside others and "
+                f"{alone.tolist()!r} by itself"
+            )
     return values
+
+
+def _frozen(outputs: Floats) -> Floats:
+    """Give a view that cannot be written to."""
+    view = outputs.view()
+    view.flags.writeable = False
+    return view
 
 
 def _grown(state: BettingState, first: Floats, second: Floats, form: str) -> tuple[Floats, Floats]:
@@ -830,10 +874,11 @@ def _vectors(name: str, outputs: Any, length: int | None) -> Floats:
     return array.astype(np.float64)
 
 
-def _all_within(name: str, values: tuple[float, ...], most: float) -> None:
+def _all_within(name: str, values: tuple[float, ...], most: float) -> tuple[float, ...]:
     if not values or not all(0 < v <= most and math.isfinite(v) for v in values):
         limit = "above 0" if most == math.inf else f"in (0, {most:g}]"
         raise ValueError(f"{name} must be a tuple of finite numbers {limit}, got {values!r}")
+    return tuple(float(v) for v in values)
 
 
 def _log_mean(wealth: Floats) -> float:

@@ -2,9 +2,9 @@
 
 A *learner* is a frozen recipe with one method, ``fit(x, y)``, that returns a score: a callable from
 outputs to estimates of the log-ratio of their densities. The betting auditor is valid for every
-score, so learners may assume what they like: a wrong assumption costs samples, never the level.
-All estimates are drawn a little towards P = Q, because a bet on a ratio that is not there costs
-money.
+score that looks at each output by itself, so learners may assume what they like: a wrong assumption
+costs samples, never the level. All estimates are drawn a little towards P = Q, because a bet on a
+ratio that is not there costs money.
 
 Source: the project's own; see "An exact auditor" in the book.
 """
@@ -30,12 +30,16 @@ _GRID = 401
 class Learner(Protocol):
     """A recipe for a score.
 
+    The score must be one fixed function of a single output, the same for outputs of P and of Q and
+    at every call. One that looks at the outputs beside it (a network that normalises by its batch,
+    say) has seen what it bets on, and no level holds; the auditor refuses it where it notices.
+
     Attributes
     ----------
     vectors : bool
         Whether outputs may be vectors, shape (n, k); else they are numbers, shape (n,).
     capital : float
-        Share of the wealth that it starts with, relative to the other learners.
+        Share of the wealth that it starts with, relative to the other learners; above 0.
     """
 
     name: ClassVar[str]
@@ -182,6 +186,41 @@ class Densities:
 
 
 @dataclass(frozen=True)
+class Categories:
+    """Learner for outputs that are categories: each value by itself, whatever the numbers mean.
+
+    Parameters
+    ----------
+    prior : float, default 1.0
+        Outputs that each value is thought to have had on either side before the first.
+
+    Notes
+    -----
+    ``log((n_q + prior) / (n_p + prior))`` for a value seen n_p and n_q times, 0 for a new one. A
+    value tells nothing before it has come several times, so the samples must be large against
+    the number of values that matter.
+    """
+
+    prior: float = 1.0
+    name: ClassVar[str] = "categories"
+    vectors: ClassVar[bool] = False
+    capital: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.prior < math.inf:
+            raise ValueError(f"prior must be a finite number above 0, got {self.prior!r}")
+
+    def fit(self, x: Floats, y: Floats) -> Score:
+        """Count values; see `Learner.fit`."""
+        values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
+        p, q = (
+            np.bincount(part, minlength=len(values)) + self.prior
+            for part in (place[: len(x)], place[len(x) :])
+        )
+        return _CategoryRatio(values, np.log(q / p))
+
+
+@dataclass(frozen=True)
 class Probabilistic:
     """Any classifier with scikit-learn's interface, also for vector outputs.
 
@@ -288,6 +327,16 @@ class _DensityRatio:
             place = np.minimum(np.searchsorted(self.atoms, outputs), len(self.atoms) - 1)
             score = np.where(self.atoms[place] == outputs, self.at_atoms[place], score)
         return np.asarray(score)
+
+
+@dataclass(frozen=True, eq=False)
+class _CategoryRatio:
+    values: Floats
+    ratio: Floats
+
+    def __call__(self, outputs: Floats) -> Floats:
+        place = np.minimum(np.searchsorted(self.values, outputs), len(self.values) - 1)
+        return np.where(self.values[place] == outputs, self.ratio[place], 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,9 +31,8 @@ from scipy import optimize, special, stats
 from ldpkv import _check, privacy
 from ldpkv.allocation import optimised
 from ldpkv.auditing import betting
-from ldpkv.auditing.classifiers import Score
 from ldpkv.auditing.information import InformationFloor, information_floor
-from ldpkv.auditing.learners import Known, Learner
+from ldpkv.auditing.learners import Categories, Known, Learner
 from ldpkv.baselines import (
     F2M,
     GRR,
@@ -1097,51 +1096,6 @@ MOST_CELLS = 1000
 # knows the ratio takes it as it is and bets in full. Chosen on other seeds than the page's.
 SOFTNESS = (0.02, 0.25, 1.0)
 CERTAIN: Mapping[str, Any] = {"optimism": (1e-6,), "stakes": (1.0,)}
-
-
-@dataclass(frozen=True)
-class Categories:
-    """Learner for outputs that are categories: each value by itself, whatever the numbers mean.
-
-    Parameters
-    ----------
-    prior : float, default 1.0
-        Outputs that each value is thought to have had on either side before the first.
-
-    Notes
-    -----
-    ``log((n_q + prior) / (n_p + prior))`` for a value seen n_p and n_q times, 0 for a new one. A
-    value tells nothing before it has come several times, so the samples must be large against
-    the number of values that matter.
-    """
-
-    prior: float = 1.0
-    name: ClassVar[str] = "categories"
-    vectors: ClassVar[bool] = False
-    capital: ClassVar[float] = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.prior < math.inf:
-            raise ValueError(f"prior must be a finite number above 0, got {self.prior!r}")
-
-    def fit(self, x: Floats, y: Floats) -> Score:
-        """Count values; see `ldpkv.auditing.learners.Learner`."""
-        values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
-        p, q = (
-            np.bincount(part, minlength=len(values)) + self.prior
-            for part in (place[: len(x)], place[len(x) :])
-        )
-        return _CategoryRatio(values, np.log(q / p))
-
-
-@dataclass(frozen=True, eq=False)
-class _CategoryRatio:
-    values: Floats
-    ratio: Floats
-
-    def __call__(self, outputs: Floats) -> Floats:
-        place = np.minimum(np.searchsorted(self.values, outputs), len(self.values) - 1)
-        return np.where(self.values[place] == outputs, self.ratio[place], 0.0)
 
 
 def _itself(score: Floats) -> Floats:
