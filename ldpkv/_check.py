@@ -22,6 +22,11 @@ def integer(name: str, value: object, *, minimum: int) -> int:
     return int(value)
 
 
+def keep_integer(owner: object, name: str, *, minimum: int) -> None:
+    """Check a field of a frozen dataclass and keep it as an int: numpy's small ones wrap around."""
+    object.__setattr__(owner, name, integer(name, getattr(owner, name), minimum=minimum))
+
+
 def probability(name: str, value: object) -> None:
     """Raise unless `value` is a number in [0, 1]."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -54,7 +54,7 @@ class _Categorical:
     fake_key: Any
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=2)
+        _check.keep_integer(self, "n_keys", minimum=2)
         for name in ("keep_key", "fake_key"):
             _check.probability(name, getattr(self, name))
 
@@ -121,7 +121,7 @@ class GRR(_Categorical):
     def from_exp_budgets(cls, exp_epsilon: Any, *, n_keys: int) -> GRR:
         """Set p = e^epsilon / (e^epsilon + d - 1)."""
         exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
-        _check.integer("n_keys", n_keys, minimum=2)
+        n_keys = _check.integer("n_keys", n_keys, minimum=2)
         return cls(n_keys, *channels.grr_probabilities(_exact(exp_epsilon), n_keys))
 
     @classmethod
@@ -234,7 +234,7 @@ class _IndexSampling(ABC):
     n_keys: int
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=1)
+        _check.keep_integer(self, "n_keys", minimum=1)
 
     @property
     def width(self) -> int:
@@ -646,7 +646,7 @@ class PrivKVMVirtual(_PrivKV):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check.integer("virtual_rounds", self.virtual_rounds, minimum=0)
+        _check.keep_integer(self, "virtual_rounds", minimum=0)
         _check.one_of("rule", self.rule, VIRTUAL_RULES)
 
     @classmethod
@@ -753,8 +753,8 @@ class PrivKVM:
     rounds: int
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=1)
-        _check.integer("rounds", self.rounds, minimum=1)
+        _check.keep_integer(self, "n_keys", minimum=1)
+        _check.keep_integer(self, "rounds", minimum=1)
         for name in ("keep_key", "keep_sign"):
             _check.probability(name, getattr(self, name))
 

@@ -106,8 +106,8 @@ class LRRKV:
     draw: ClassVar[Callable[..., Draws]] = PCKVGRR.draw
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=1)
-        _check.integer("padding", self.padding, minimum=1)
+        _check.keep_integer(self, "n_keys", minimum=1)
+        _check.keep_integer(self, "padding", minimum=1)
         for name in ("p1", "q1", "q2"):
             _check.probability(name, getattr(self, name))
         total = self.p1 + self.q1 + (self.n_cells - 2) * self.q2
@@ -312,6 +312,8 @@ class LRRKV:
         ValueError, TypeError
             If an argument is out of range.
         """
+        n_keys = _check.integer("n_keys", n_keys, minimum=1)
+        padding = _check.integer("padding", padding, minimum=1)
         if _check.one_of("reading", reading, READINGS) == "V":
             return cls.corrected(
                 exp_epsilon, tilt, n_keys=n_keys, padding=padding, level=level, **how
@@ -333,6 +335,8 @@ class LRRKV:
 
     @classmethod
     def _even(cls, n_keys: int, padding: int, p1: Any, q1: Any, how: dict[str, Any]) -> LRRKV:
+        n_keys = _check.integer("n_keys", n_keys, minimum=1)
+        padding = _check.integer("padding", padding, minimum=1)
         q2 = (1 - p1 - q1) / (2 * (n_keys + padding) - 2)
         if -SLACK < q2 < 0 and isinstance(q2, float):
             q2 = 0.0
@@ -580,8 +584,8 @@ def _ratio(top: Any, bottom: Any) -> Any:
 
 def _printed_p1(exp_epsilon: Any, n_keys: int, padding: int) -> Any:
     exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
-    _check.integer("n_keys", n_keys, minimum=1)
-    _check.integer("padding", padding, minimum=1)
+    n_keys = _check.integer("n_keys", n_keys, minimum=1)
+    padding = _check.integer("padding", padding, minimum=1)
     return channels.grr_probabilities(_exact(exp_epsilon), 2 * (n_keys + padding))[0]
 
 
@@ -1240,7 +1244,7 @@ class LengthEstimate:
     empty: str = "refuse"
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=1)
+        _check.keep_integer(self, "n_keys", minimum=1)
         _check.one_of("empty", self.empty, EMPTY)
         if self.n_lengths < 2:
             raise ValueError("n_keys must be at least 2, or empty 'own': one length says nothing")

@@ -122,8 +122,8 @@ class _PaddedMechanism:
     keep_sign: Any
 
     def __post_init__(self) -> None:
-        _check.integer("n_keys", self.n_keys, minimum=1)
-        _check.integer("padding", self.padding, minimum=1)
+        _check.keep_integer(self, "n_keys", minimum=1)
+        _check.keep_integer(self, "padding", minimum=1)
         for name in ("keep_key", "fake_key", "keep_sign"):
             _check.probability(name, getattr(self, name))
 

@@ -433,7 +433,7 @@ def length_classes(longest: int, ratio: float = 2.0) -> tuple[int, ...]:
     ValueError, TypeError
         If an argument is out of range.
     """
-    _check.integer("longest", longest, minimum=2)
+    longest = _check.integer("longest", longest, minimum=2)
     _at_least("ratio", ratio, 1)
     if ratio == 1:
         raise ValueError(f"ratio must be above 1, got {ratio!r}")
@@ -572,7 +572,7 @@ class LengthHistogram:
         cls, exp_epsilon: Any, *, longest: int, ratio: float = 2.0, **rule: Any
     ) -> LengthHistogram:
         """Set p = E / (E + B - 1), q = 1 / (E + B - 1) for the B classes of `length_classes`."""
-        _check.exp_budget("exp_epsilon", exp_epsilon)
+        exp_epsilon = _check.exp_budget("exp_epsilon", exp_epsilon)
         tops = length_classes(longest, ratio)
         numbers = channels.grr_probabilities(_exact(exp_epsilon), len(tops))
         return cls(*numbers, tops, **rule)
@@ -825,9 +825,9 @@ class RepairedHISKV:
                 f"group_share must lie strictly between 0 and 1, got {self.group_share!r}"
             )
         _at_least("unevenness", self.unevenness, 1)
-        _check.integer("n_keys", self.n_keys, minimum=2)
+        _check.keep_integer(self, "n_keys", minimum=2)
         if self.longest is not None:
-            _check.integer("longest", self.longest, minimum=2)
+            _check.keep_integer(self, "longest", minimum=2)
             if self.longest > self.n_keys:
                 raise ValueError(
                     f"longest must be at most n_keys = {self.n_keys}, got {self.longest!r}"

@@ -200,7 +200,7 @@ def _holdings(
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
     # One row per user and key: the key, the probability s that the user samples it, and the
     # expected sign v s. A user who holds a key twice (duplicates kept) has one row with the sums.
-    _check.integer("padding", padding, minimum=1)
+    padding = _check.integer("padding", padding, minimum=1)
     lengths = np.diff(data.indptr)
     chance = np.repeat(1 / np.maximum(lengths, padding), lengths)
     user = np.repeat(np.arange(len(lengths)), lengths)

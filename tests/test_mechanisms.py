@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +19,11 @@ from planted import moved, swapped_signs
 from statistical import assert_plausible, assert_rejected, same_law
 
 from ldpkv import allocation, sampling
+from ldpkv.baselines import F2M, GRR, KVOH, KVUE, RR, UE, Harmony, PrivKV, PrivKVM
 from ldpkv.data import KeyValueData
+from ldpkv.hiskv import LRRKV
 from ldpkv.mechanisms import PCKVGRR, PCKVUE
+from ldpkv.repaired import RepairedHISKV
 from ldpkv.trials import run_trials
 
 KINDS = [PCKVUE, PCKVGRR]
@@ -201,6 +207,28 @@ def test_a_wrong_thing_on_the_road_is_named(kind: type, users: KeyValueData) -> 
             call()
     with pytest.raises(ValueError, match=r"rng must be a Generator, a seed .* got -1"):
         mechanism.draw(users, rng=-1)
+
+
+SMALL: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+    (PCKVUE, {"padding": np.uint8(100)}),
+    (PCKVGRR, {"padding": np.uint8(100)}),
+    (functools.partial(LRRKV.from_epsilon, reading="D"), {"padding": np.uint8(100)}),
+    (RepairedHISKV, {}),
+    *((kind, {}) for kind in (RR, GRR, UE, Harmony, PrivKV, KVUE, KVOH, F2M)),
+    (PrivKVM, {"rounds": np.uint8(3)}),
+]
+
+
+@pytest.mark.parametrize(("kind", "more"), SMALL)
+def test_numbers_of_small_types_do_not_wrap(kind: Callable[..., Any], more: dict[str, Any]) -> None:
+    """200 keys and 100 dummies as 8-bit integers: 300, not 44."""
+    build = getattr(kind, "from_epsilon", kind)
+    small = build(np.float32(1.3), n_keys=np.uint8(200), **more)
+    plain = build(
+        float(np.float32(1.3)), n_keys=200, **{name: int(value) for name, value in more.items()}
+    )
+    assert small == plain
+    assert type(small.n_keys) is int and type(getattr(small, "padding", 1)) is int
 
 
 def test_readme_runs() -> None:
