@@ -37,7 +37,7 @@ CHECK_PYTHON = "$(PYTHON)" -c "" >/dev/null 2>&1 || { \
   echo "ldpkv needs Python 3.11 to 3.13, and '$(PYTHON)' cannot be run. Name another one, for example:"; \
   echo "  PYTHON=python3.12 make book"; exit 1; }
 
-.PHONY: help setup book test check paper claims claim bench chromium browser refresh lock peers peers-lock serve clean distclean
+.PHONY: help setup book test check paper claims claim record bench chromium browser refresh lock peers peers-lock serve clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -74,6 +74,10 @@ claims: setup ## run the notebooks that are not up to date, then collect the ver
 claim: setup ## recompute one claim:  make claim ID=pckv-thm-2
 	@[ -n "$(ID)" ] || { echo "name the claim:  make claim ID=pckv-thm-2"; exit 2; }
 	@$(BIN)/python -m ldpkv.papers.claims $(ID) --profile $(PROFILE)
+
+record: setup ## store the runs of a paper profile, dated (minutes to an hour):  make record ID=together-exact-bar
+	@[ -n "$(ID)" ] || { echo "name the claim:  make record ID=together-exact-bar"; exit 2; }
+	@$(ONE_THREAD) $(BIN)/python tools/record.py $(ID)
 
 bench: setup ## speed and memory, as ratios
 	@$(BIN)/python benchmarks/run.py $(ARGS)

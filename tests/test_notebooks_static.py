@@ -159,4 +159,6 @@ def test_stored_verdicts_are_the_recorded_ones():
         content, name = shown[claim.id]
         recorded = claim.recorded[content["profile"], content["source"]]
         assert content["verdict"] == recorded, claim.id
+        stored = content.get("paper_profile")
+        assert stored is None or stored["verdict"] == stored["recorded"], claim.id
         assert claim.page == f"notebooks/{name.as_posix()}", f"{claim.id}: page"

@@ -104,6 +104,19 @@ def compare_result(order: int = -1, *, p: Mapping[str, float] | None = None) -> 
     return evidence.Result("paper", pd.DataFrame(), {"order": {"one": row}, "summary": summary})
 
 
+def vectors_result(first: int, both: int, added: int = 400) -> evidence.Result:
+    hits = dict(zip(page.SEEN, (first, both, added), strict=True))
+    table = pd.DataFrame(
+        {"the auditor sees": seen, "rejected": n, "runs": 400} for seen, n in hits.items()
+    )
+    return evidence.Result("paper", table)
+
+
+def record_result(**changes: Any) -> evidence.Result:
+    facts = {"runs": 9, "equal": 9, "seed": True, "made": ["2026-11-30"], **changes}
+    return evidence.Result("quick", pd.DataFrame(), facts)
+
+
 def broken_facts(id: str, **broken: Any) -> evidence.Result:
     result = CLAIMS[id].run("quick")
     return replace(result, facts={**result.facts, **broken})
@@ -116,6 +129,9 @@ GOOD: Mapping[str, Callable[[], evidence.Result]] = {
     "rates": bar_result,
     "floor": bar_result,
     "known": functools.partial(known_result, -1),
+    "vectors": functools.partial(vectors_result, 20, 400),
+    "record": record_result,
+    "compare-record": record_result,
     "bounds": bounds_result,
     "nested": bounds_result,
     "compare": compare_result,
@@ -146,6 +162,12 @@ BROKEN: list[tuple[str, Callable[[], evidence.Result], str]] = [
     ("floor", lambda: bar_result(mean=90.0), "shape only"),
     ("known", lambda: known_result(1), "differs"),
     ("known", lambda: known_result(0), "shape only"),
+    ("vectors", lambda: vectors_result(60, 400), "differs"),
+    ("vectors", lambda: vectors_result(20, 300), "differs"),
+    ("vectors", lambda: vectors_result(20, 399), "shape only"),
+    ("record", lambda: record_result(equal=8), "differs"),
+    ("compare-record", lambda: record_result(equal=8), "differs"),
+    ("record", lambda: record_result(seed=False), "not checkable"),
     ("bounds", lambda: bounds_result(p=1e-9), "differs"),
     ("bounds", lambda: bounds_result(inside=False), "shape only"),
     ("nested", lambda: bounds_result(monotone=False), "differs"),
@@ -314,6 +336,23 @@ def test_discordant_streams() -> None:
     assert page._discordant(np.zeros_like(theirs), theirs)["order"] == 1
 
 
+def test_first_runs_of_a_record_are_made_again() -> None:
+    """Two runs of the cheapest row, from the bar's own seeds; a planted defect is noticed."""
+    row = page.rows()[0]
+    own = np.random.default_rng(9_104_772).integers(2**62, size=10)[0]
+    settings = Betting(row.claimed, level=page.LEVEL, horizon=page.HORIZON)
+    stops = betting.run_many(settings, row.target.sample, repeats=2, rng=int(own))
+
+    def held(stops: Any, seed: int = 9_104_772) -> str:
+        facts = page._drawn("together-exact-bar", {row.name: stops}, seed)
+        result = evidence.Result("quick", pd.DataFrame(), facts)
+        return CLAIMS["record"].judge(page.reproduced(result)).verdict
+
+    assert held(stops) == evidence.EXACT
+    assert held(stops + 1) == evidence.DIFFERS
+    assert held(stops, 1) == evidence.NOT_CHECKABLE
+
+
 def test_half_points() -> None:
     assert page.half_point((50, 200), (0.25, 0.75)) == pytest.approx(100)
     assert math.isnan(page.half_point((50, 200), (0.1, 0.4)))
@@ -347,6 +386,30 @@ def test_bounds_of_a_short_stream() -> None:
     assert CLAIMS["bounds"].judge(false).verdict == evidence.DIFFERS
     plots.plt.close(page.draw_bounds(result))
     assert page.bounds_table(result).shape == (1, 5)
+
+
+def test_two_releases_break_the_claim_only_together() -> None:
+    x, y = page.two_releases(4000, rng=np.random.default_rng(1))
+    assert x.shape == y.shape == (4000, 2)
+    for noise in (x, y - 1):
+        assert abs(np.corrcoef(noise.T)[0, 1]) < 0.1
+        for side in noise.T:
+            assert stats.kstest(side, "norm").pvalue > FALSE_ALARM
+    first = page._first_release(7, rng=np.random.default_rng(1))
+    added = page._summed(7, rng=np.random.default_rng(1))
+    both = page.two_releases(7, rng=np.random.default_rng(1))
+    for one, two, three in zip(first, both, added, strict=True):
+        np.testing.assert_array_equal(one, two[:, 0])
+        np.testing.assert_array_equal(three, two.sum(axis=1))
+
+
+def test_no_bound_is_sooner_than_the_floor() -> None:
+    for symbol, truth in (("μ", 1.0), ("ε", GaussianDP(1.0).epsilon_at(page.DELTA))):
+        pairs, values = zip(*page.reach(symbol, 3000), strict=True)
+        assert list(pairs) == sorted(pairs) and max(values) < truth and max(pairs) <= 3000
+    floors = page.epsilon_floors()
+    assert floors["exact_floor_two"] == pytest.approx(2000, rel=0.05)
+    assert floors["exact_floor_three"] == pytest.approx(90_000, rel=0.05)
 
 
 def test_tables_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:

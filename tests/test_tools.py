@@ -402,6 +402,13 @@ def write_executed(project: Project, *contents: dict) -> None:
     run_notebooks.write_atomically(executed_notebook(*contents), project.executed("quick", name))
 
 
+def test_a_link_shows_the_paper_profile_too():
+    record = evidence() | {"page": "notebooks/pckv/01-x.html"}
+    assert "paper profile" not in stage.claim_link(record)
+    link = stage.claim_link(record | {"paper_profile": {"verdict": "within error"}})
+    assert "(paper profile: " in link and stage.badge("within error") in link
+
+
 def test_claims_are_collected(project):
     write_executed(project, evidence(), evidence("demo-2", verdict="differs", recorded="differs"))
     assert claims.write(project, "quick", ["demo-1", "demo-2"]) == 0
@@ -409,7 +416,7 @@ def test_claims_are_collected(project):
     assert [record["id"] for record in records] == ["demo-1", "demo-2"]
     assert records[0]["page"] == "notebooks/pckv/01-x.html"
     fields = "id paper label kind statement verdict recorded measured expected false_alarm"
-    assert list(records[0]) == [*fields.split(), "page", "seconds", "mark"]
+    assert list(records[0]) == [*fields.split(), "page", "seconds", "mark", "paper_profile"]
 
 
 @pytest.mark.parametrize(
@@ -421,6 +428,11 @@ def test_claims_are_collected(project):
         ([evidence(), evidence()], ["demo-1"], "demo-1: shown 2 times"),
         ([evidence()], [], "demo-1: not in CLAIMS"),
         ([evidence(verdict="fine", recorded="fine")], ["demo-1"], "'fine' is not a verdict"),
+        (
+            [evidence(paper_profile={"verdict": "differs", "recorded": "exact"})],
+            ["demo-1"],
+            "paper profile 'differs', recorded 'exact'",
+        ),
     ],
 )
 def test_wrong_claims_fail(project, capsys, contents, known, complaint):

@@ -41,6 +41,7 @@ def collect(project: Project, profile: str) -> list[dict]:
             record["page"] = page_of(name)
             record["seconds"] = cell_seconds(cell)
             record["mark"] = evidence.get("mark")
+            record["paper_profile"] = evidence.get("paper_profile")
             records.append(record)
     order = list(PAPERS)
     return sorted(records, key=lambda record: order.index(record["paper"]))
@@ -57,6 +58,10 @@ def problems(records: list[dict], known: list[str]) -> list[str]:
             found.append(f"{where}: verdict {record['verdict']!r}, none recorded")
         elif record["verdict"] != record["recorded"]:
             found.append(f"{where}: verdict {record['verdict']!r}, recorded {record['recorded']!r}")
+        stored = record.get("paper_profile")
+        if stored and stored["verdict"] != stored["recorded"]:
+            line = f"paper profile {stored['verdict']!r}, recorded {stored['recorded']!r}"
+            found.append(f"{where}: {line}")
     counts = Counter(record["id"] for record in records)
     found += [f"{claim}: shown {n} times" for claim, n in counts.items() if n > 1]
     found += [f"{claim}: in no notebook" for claim in known if claim not in counts]

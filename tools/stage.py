@@ -323,10 +323,12 @@ def fill_placeholders(
 
 
 def claim_link(record: dict, anchor: str = "") -> str:
-    """Return a link to a claim's card, as it is seen from a page in book/, with its badge."""
+    """Return a link to a claim's card, as it is seen from a page in book/, with its badges."""
     address = f"../{record['page']}#claim-{record['id']}"
     name = f'id="{anchor}-{record["id"]}" ' if anchor else ""
-    return f'<a {name}href="{address}">{record["id"]}</a> {badge(record["verdict"])}'
+    stored = record.get("paper_profile")
+    more = f" (paper profile: {badge(stored['verdict'])})" if stored else ""
+    return f'<a {name}href="{address}">{record["id"]}</a> {badge(record["verdict"])}{more}'
 
 
 def verdict_figure(records: list[dict], folder: Path) -> str:

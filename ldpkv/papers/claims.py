@@ -121,7 +121,7 @@ def find(id: str) -> Claim:
     )
 
 
-def judge(id: str, result: Result) -> dict[str, Any]:
+def judge(id: str, result: Result, paper: Result | None = None) -> dict[str, Any]:
     """Judge one result.
 
     Parameters
@@ -130,6 +130,8 @@ def judge(id: str, result: Result) -> dict[str, Any]:
         The claim's id.
     result : Result
         What its run gave, or what a notebook computed for several claims at once.
+    paper : Result, optional
+        The paper profile of the same, from stored runs; judged beside a quick result.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def judge(id: str, result: Result) -> dict[str, Any]:
     """
     claim = find(id)
     evidence = claim.judge(result)
-    return {
+    about = {
         "id": claim.id,
         "paper": claim.paper,
         "label": claim.label,
@@ -155,9 +157,15 @@ def judge(id: str, result: Result) -> dict[str, Any]:
         "profile": result.profile,
         "source": result.source,
     }
+    if paper is not None and result.profile == "quick":
+        stored = judge(id, paper)
+        kept = ("verdict", "recorded", "measured")
+        shown = {key: stored[key] for key in kept}
+        about["paper_profile"] = {**shown, "setting": paper.setting}
+    return about
 
 
-def show(id: str, result: Result) -> None:
+def show(id: str, result: Result, paper: Result | None = None) -> None:
     """Judge a result and display the claim's card, with the evidence in the output.
 
     Parameters
@@ -166,10 +174,12 @@ def show(id: str, result: Result) -> None:
         The claim's id.
     result : Result
         What was computed.
+    paper : Result, optional
+        As in `judge`.
     """
     from IPython.display import display
 
-    about = judge(id, result)
+    about = judge(id, result, paper)
     display(
         {
             "text/html": card(about),
@@ -197,8 +207,12 @@ def badge(verdict: str) -> str:
 
 def card(about: dict[str, Any]) -> str:
     """The card that opens a claim's section, as HTML."""
-    text = {key: markup(str(value)) for key, value in about.items()}
+    text = {key: markup(str(value)) for key, value in about.items() if key != "paper_profile"}
     rows = [("Measured", text["measured"]), ("Expected", text["expected"])]
+    if "paper_profile" in about:
+        paper = about["paper_profile"]
+        more = f"{markup(paper['measured'])} <small>({markup(paper['setting'])})</small>"
+        rows.append(("Paper profile", f"{badge(paper['verdict'])} {more}"))
     if about["tolerance"]:
         rows.append(("Tolerance", text["tolerance"]))
     if about["false_alarm"]:
@@ -228,6 +242,9 @@ def summary(about: dict[str, Any]) -> str:
         f"  measured  {about['measured']}",
         f"  expected  {about['expected']}",
     ]
+    if "paper_profile" in about:
+        paper = about["paper_profile"]
+        lines.append(f"  paper profile  {paper['verdict'].upper()}: {paper['measured']}")
     lines += [f"  {k}  {about[k]}" for k in ("tolerance", "note") if about[k]]
     return "\n".join(lines)
 

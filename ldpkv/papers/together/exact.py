@@ -19,6 +19,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from scipy import special, stats
 
@@ -29,14 +30,15 @@ from ldpkv.auditing.batch import BatchTest
 from ldpkv.auditing.betting import Betting, BettingState, LowerBound
 from ldpkv.auditing.canaries import RATIO, REMOVED
 from ldpkv.auditing.information import InformationFloor, binned_laws, information_floor, merge_cells
-from ldpkv.auditing.learners import Densities, Known
+from ldpkv.auditing.learners import Densities, Known, Probabilistic
 from ldpkv.auditing.mmd import REPAIRED, MMDTest
-from ldpkv.papers import plots
+from ldpkv.papers import plots, records
 from ldpkv.papers.audit import one_run
 from ldpkv.papers.audit.ground_truth import wilson
 from ldpkv.papers.evidence import (
     DIFFERS,
     EXACT,
+    NOT_CHECKABLE,
     SHAPE_ONLY,
     WITHIN_ERROR,
     Claim,
@@ -216,6 +218,11 @@ def floor(row: Row, cells: int = 60) -> InformationFloor:
     return information_floor(*merge_cells(*laws, cells), row.claimed, LEVEL)
 
 
+@functools.cache
+def _floor_of(name: str) -> InformationFloor:
+    return next(floor(row) for row in rows() if row.name == name)
+
+
 def bar(profile: str = "quick", seed: int = 9_104_772) -> Result:
     """Refute the ten violated claims with the default configuration and fresh seeds.
 
@@ -232,22 +239,28 @@ def bar(profile: str = "quick", seed: int = 9_104_772) -> Result:
         One row for each claim: rejection rate within 10,050 pairs, mean pairs at rejection with
         standard error, APT's published mean, the prototype's, and the information floor.
     """
-    check_profile(profile)
+    return _bar_result(check_profile(profile), _bar_runs(profile, seed), seed)
+
+
+def _bar_runs(profile: str, seed: int) -> dict[str, Stops]:
     every = rows()
     seeds = np.random.default_rng(seed).integers(2**62, size=len(every))
-    records = []
-    for row, own in zip(every, seeds, strict=True):
-        repeats = row.repeats if profile == "quick" else 1000 if row.cheap else 400
-        stops = betting.run_many(
+    return {
+        row.name: betting.run_many(
             Betting(row.claimed, level=LEVEL, horizon=HORIZON),
             row.target.sample,
-            repeats=repeats,
+            repeats=row.repeats if profile == "quick" else 1000 if row.cheap else 400,
             rng=int(own),
             n_jobs=N_JOBS[profile],
         )
-        records.append(_bar_record(row, stops, floor(row)))
-    table = pd.DataFrame(records)
+        for row, own in zip(every, seeds, strict=True)
+    }
+
+
+def _bar_result(profile: str, runs: records.Runs, seed: int) -> Result:
+    table = pd.DataFrame(_bar_record(row, runs[row.name], _floor_of(row.name)) for row in rows())
     facts = {
+        **_drawn("together-exact-bar", runs, seed),
         "configuration": repr(Betting(GaussianDP(1.0))),
         "largest": float((table["mean"] / table["floor"]).max()),
         "smallest": float((table["mean"] / table["floor"]).min()),
@@ -629,7 +642,7 @@ def nulls() -> list[Null]:
         Null("Laplace μ = 1, ε = 1", laplace.sample, PureDP(1.0)),
         Null("Laplace μ = 3, ε = 3", targets.Laplace(3.0).sample, PureDP(3.0)),
         Null("randomised response, ε = 1", targets.RandomisedResponse(1.0).sample, PureDP(1.0)),
-        Null("the same with noise", targets.RandomisedResponse(1.0, 0.1).sample, PureDP(1.0)),
+        Null("noisy response, ε = 1", targets.RandomisedResponse(1.0, 0.1).sample, PureDP(1.0)),
         Null("DP-SGD τ = 10", targets.DPSGD(10).sample, DPSGDToy(10)),
         Null("shared noise, μ = 1", Coupled().sample, GaussianDP(1.0)),
         Null("mirrored noise, μ = 1", Coupled(mirrored=True).sample, GaussianDP(1.0)),
@@ -642,7 +655,7 @@ def type_one(profile: str = "quick", seed: int = 9_104_773) -> Result:
     Parameters
     ----------
     profile : {"quick", "paper"}
-        16 runs of 200 pairs on each null, or 4,000 of 1,000.
+        16 runs of 256 pairs on each null, or 4,000 of 1,000.
     seed : int, default 9104773
         Seed of the repetitions.
 
@@ -653,20 +666,31 @@ def type_one(profile: str = "quick", seed: int = 9_104_773) -> Result:
         exact binomial probability of so many or more at a rate of 0.05. The last row is a false
         claim, which the same table must expose.
     """
-    repeats, horizon = (4000, 1000) if check_profile(profile) == "paper" else (16, 200)
+    return _type_one_result(check_profile(profile), _type_one_runs(profile, seed), seed)
+
+
+# Pairs of a true claim that one audit gets.
+_NULL_HORIZON: Mapping[str, int] = {"quick": 256, "paper": 1000}
+
+
+def _type_one_runs(profile: str, seed: int) -> dict[str, Stops]:
     every = [*nulls(), Null(DEFECT, targets.Gaussian(1.0).sample, GaussianDP(0.4))]
     seeds = np.random.default_rng(seed).integers(2**62, size=len(every))
-    records = []
-    for null, own in zip(every, seeds, strict=True):
-        stops = betting.run_many(
-            null.settings(horizon),
+    return {
+        null.name: betting.run_many(
+            null.settings(_NULL_HORIZON[profile]),
             null.source,
-            repeats=repeats,
+            repeats=4000 if profile == "paper" else 16,
             rng=int(own),
             n_jobs=N_JOBS[profile],
         )
-        records.append(rate_record(null.name, stops))
-    table = pd.DataFrame(records)
+        for null, own in zip(every, seeds, strict=True)
+    }
+
+
+def _type_one_result(profile: str, runs: records.Runs, seed: int) -> Result:
+    table = pd.DataFrame(rate_record(name, stops) for name, stops in runs.items())
+    horizon, repeats = _NULL_HORIZON[profile], int(table["runs"].min())
     true = table[table["null"] != DEFECT]
     bound = FALSE_ALARM / len(true)
     needed = int(stats.binom.isf(bound, repeats, LEVEL)) + 1
@@ -679,6 +703,7 @@ def type_one(profile: str = "quick", seed: int = 9_104_773) -> Result:
         "defect_p": float(table.loc[table["null"] == DEFECT, "p"].iloc[0]),
         "defect_rate": float(table.loc[table["null"] == DEFECT, "rate"].iloc[0]),
         "nulls": len(true),
+        **_drawn("together-exact-null", runs, seed, horizon),
     }
     setting = f"{repeats:,} runs of up to {horizon:,} pairs on each"
     return Result(profile, table, facts, setting)
@@ -746,7 +771,11 @@ def known_ratio(profile: str = "quick", seed: int = 9_104_774) -> Result:
     Result
         One row for each auditor: mean pairs at rejection with standard error.
     """
-    repeats = 1000 if check_profile(profile) == "paper" else 50
+    return _known_result(check_profile(profile), _known_runs(profile, seed), seed)
+
+
+def _known_runs(profile: str, seed: int) -> dict[str, Stops]:
+    repeats = 1000 if profile == "paper" else 50
     target, claim = targets.Gaussian(), GaussianDP(0.5)
     found = {}
     for name, learners in (
@@ -759,7 +788,11 @@ def known_ratio(profile: str = "quick", seed: int = 9_104_774) -> Result:
         found[name] = betting.run_many(
             settings, target.sample, repeats=repeats, rng=seed, n_jobs=N_JOBS[profile]
         )
-    limit = floor(rows()[4])
+    return found
+
+
+def _known_result(profile: str, runs: records.Runs, seed: int) -> Result:
+    limit, repeats = _floor_of(rows()[4].name), len(runs["black box"])
     table = pd.DataFrame(
         {
             "auditor": name,
@@ -768,10 +801,109 @@ def known_ratio(profile: str = "quick", seed: int = 9_104_774) -> Result:
             "± 1.96 s.e.": 1.96 * float(_used(stops, HORIZON).std(ddof=1)) / math.sqrt(repeats),
             "information floor": limit.low,
         }
-        for name, stops in found.items()
+        for name, stops in runs.items()
     )
-    facts = {"saved": paired(found["known likelihood ratio"], found["black box"], HORIZON, 1)}
+    facts = {
+        "saved": paired(runs["known likelihood ratio"], runs["black box"], HORIZON, 1),
+        **_drawn("together-exact-known", runs, seed),
+    }
     return Result(profile, table, facts, f"{repeats:,} repetitions, the same pairs for both")
+
+
+# --- vectors ---------------------------------------------------------------------------------
+
+FIRST, BOTH, SUM = SEEN = (
+    "the first release",
+    "both, logistic regression",
+    "their sum, which tells all",
+)
+
+
+def two_releases(n: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Release one count twice with fresh noise: each release is 1-GDP, both are sqrt(2)-GDP.
+
+    Parameters
+    ----------
+    n : int
+        Pairs of outputs.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    x, y : ndarray of float64, shape (n, 2)
+    """
+    noise = rng.standard_normal((2, n, 2))
+    return noise[0], 1 + noise[1]
+
+
+def _first_release(n: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    x, y = two_releases(n, rng=rng)
+    return x[:, 0], y[:, 0]
+
+
+def _summed(n: int, *, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    x, y = two_releases(n, rng=rng)
+    return x.sum(axis=1), y.sum(axis=1)
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=0.1)
+
+
+def vectors(profile: str = "quick", seed: int = 9_104_777) -> Result:
+    """Audit the claim mu = 1 of two releases that only together break it.
+
+    Parameters
+    ----------
+    profile : {"quick", "paper"}
+        12 or 400 repetitions.
+    seed : int, default 9104777
+        Seed of the repetitions; all three audits see the same outputs.
+
+    Returns
+    -------
+    Result
+        One row for what the auditor sees: share of runs that reject, mean pairs used with
+        standard error, the information floor (infinite for the first release: its claim holds).
+    """
+    repeats = 400 if check_profile(profile) == "paper" else 12
+    claim = GaussianDP(1.0)
+    learner = Probabilistic(_logistic)
+    audits: dict[str, tuple[apt.Source, dict[str, Any]]] = {
+        FIRST: (_first_release, {}),
+        BOTH: (two_releases, {"learners": (learner,)}),
+        SUM: (_summed, {}),
+    }
+    together = replace(rows()[4], cdfs=(stats.norm(0).cdf, stats.norm(math.sqrt(2)).cdf))
+    limit = floor(replace(together, claimed=claim)).low
+    table = []
+    for seen, (source, changes) in audits.items():
+        stops = betting.run_many(
+            Betting(claim, level=LEVEL, horizon=_VECTOR_HORIZON, **changes),
+            source,
+            repeats=repeats,
+            rng=seed,
+            n_jobs=N_JOBS[profile],
+        )
+        used = _used(stops, _VECTOR_HORIZON)
+        table.append(
+            {
+                "the auditor sees": seen,
+                "rejected": int((stops != NOT_REJECTED).sum()),
+                "runs": repeats,
+                "mean pairs used": float(used.mean()),
+                "± 1.96 s.e.": 1.96 * float(used.std(ddof=1)) / math.sqrt(repeats),
+                "information floor": "none" if seen == FIRST else num(limit),
+            }
+        )
+    setting = f"{repeats} repetitions of up to {_VECTOR_HORIZON:,} pairs, the same for all"
+    return Result(profile, pd.DataFrame(table), {}, setting)
+
+
+_VECTOR_HORIZON = 1000
 
 
 def _used(stops: Stops, horizon: int) -> Floats:
@@ -1135,8 +1267,53 @@ def bounds_table(result: Result) -> pd.DataFrame:
     return pd.DataFrame(result.facts["ends"])
 
 
+def reach(symbol: str, most: int) -> list[tuple[float, float]]:
+    """How high a bound for the Gaussian mechanism with mu = 1 can be, by the information floor.
+
+    Parameters
+    ----------
+    symbol : {"μ", "ε"}
+        The parameter.
+    most : int
+        Largest number of pairs.
+
+    Returns
+    -------
+    list of (float, float)
+        Fewest expected pairs at which any audit of level 0.05 refutes a claim, and the claim's
+        parameter, up to `most` pairs.
+    """
+    family, grid = _FAMILIES[symbol]
+    found = []
+    for value in grid:
+        # Claims about epsilon rest on rare outputs, which need finer cells.
+        pairs = floor(replace(rows()[4], claimed=family(value)), cells=240).low
+        if pairs > most:
+            break
+        found.append((pairs, value))
+    return found
+
+
+def epsilon_floors() -> dict[str, float]:
+    """Information floors of claims about epsilon at delta = 1e-5 for the Gaussian mechanism."""
+    two, three = (
+        floor(replace(rows()[4], claimed=epsilon_family(value)), cells=240).low for value in (2, 3)
+    )
+    true = GaussianDP(1.0).epsilon_at(DELTA)
+    # Binning raises a floor by a few per cent: two digits.
+    return {
+        "exact_floor_two": float(f"{two:.1e}"),
+        "exact_floor_three": float(f"{three:.0e}"),
+        "exact_true_epsilon": true,
+    }
+
+
 def draw_bounds(result: Result) -> Figure:
-    """Draw lower bounds over time: mu and epsilon, with the truth or the accountant's bound."""
+    """Draw lower bounds over time: mu and epsilon, with the truth or the accountant's bound.
+
+    Where the Gaussian mechanism is among the streams, the highest bound that the information floor
+    allows for it is drawn too.
+    """
     figure, axes = plots.new_figure(2, height=3.6)
     ends = result.facts["ends"].set_index("stream")
     for axis, symbol in zip(axes, _FAMILIES, strict=True):
@@ -1145,6 +1322,10 @@ def draw_bounds(result: Result) -> Figure:
         for position, (name, series) in enumerate(part.groupby("stream", sort=False)):
             look = {**plots.style(str(name), position), "marker": ""}
             axis.step(series["n"], series["bound"], where="post", label=str(name), **look)
+        if "Gaussian μ = 1" in ends.index:
+            pairs, value = zip(*reach(symbol, 11_000), strict=True)
+            look = {"color": plots.style("", 0)["color"], "lw": 1.0, "ls": "--"}
+            axis.plot(pairs, value, label="no audit is sooner on average (Gaussian)", **look)
         known = ends[f"{symbol} at most"].dropna()
         for name, value in known.drop_duplicates().items():
             own = str(name).startswith("Gaussian")
@@ -1311,10 +1492,12 @@ def compare(profile: str = "quick", seed: int = 9_104_776) -> Result:
         One row for each setting, method and n: share of streams rejected by n, with 95 % Wilson
         intervals. The facts hold the paired comparisons of the pairs used.
     """
-    check_profile(profile)
-    grid = np.array(SIZES)
-    points, summary = [], []
-    order: dict[str, dict[str, Any]] = {}
+    return _compare_result(check_profile(profile), _compare_runs(profile, seed), seed)
+
+
+def _compare_runs(profile: str, seed: int) -> dict[str, Stops]:
+    """Outcomes by "setting: method": pairs at rejection, or 0 and 1 for each n of `SIZES`."""
+    found = {}
     settings = comparison_settings()
     for setting, generator in zip(
         settings, np.random.default_rng(seed).spawn(len(settings)), strict=True
@@ -1324,25 +1507,40 @@ def compare(profile: str = "quick", seed: int = 9_104_776) -> Result:
         generators = generator.spawn(repeats)
         blocks = [generators[i : i + 10] for i in range(0, repeats, 10)]
         work = (joblib.delayed(_many)(setting, block) for block in blocks)
-        runs = list(itertools.chain(*joblib.Parallel(n_jobs=N_JOBS[profile])(work)))
-        stops = {name: np.array([run[0][name] for run in runs]) for name in runs[0][0]}
+        outcomes = list(itertools.chain(*joblib.Parallel(n_jobs=N_JOBS[profile])(work)))
+        for method in (*METHODS, *TABLE_ONLY):
+            rows = [(one | other)[method] for one, other in outcomes]
+            found[f"{setting.name}: {method}"] = np.array(rows, dtype=np.int64)
+    return found
+
+
+def _compare_result(profile: str, runs: records.Runs, seed: int) -> Result:
+    grid = np.array(SIZES)
+    points, summary = [], []
+    order: dict[str, dict[str, Any]] = {}
+    for setting in comparison_settings():
+        null = setting.name == NULL_SETTING
+        methods = {name: runs[f"{setting.name}: {name}"] for name in (*METHODS, *TABLE_ONLY)}
         by = {
-            name: (found != NOT_REJECTED) & (found <= grid[:, None])
-            for name, found in stops.items()
+            name: found.T == 1
+            if name in _FIXED
+            else (found != NOT_REJECTED) & (found <= grid[:, None])
+            for name, found in methods.items()
         }
-        by |= {name: np.array([run[1][name] for run in runs]).T for name in _FIXED}
-        for name in (*METHODS, *TABLE_ONLY):
+        repeats = len(methods[OURS])
+        for name, found in methods.items():
             hits = by[name].sum(axis=1)
             rate, low, high = wilson(hits, repeats)
             points += [
                 (setting.name, name, *row) for row in zip(SIZES, rate, low, high, strict=True)
             ]
-            used = _used(stops[name], SIZES[-1]) if name in stops else None
             summary.append(
                 {
                     "setting": setting.name,
                     "method": name,
-                    "pairs used": float(used.mean()) if used is not None else math.nan,
+                    "pairs used": math.nan
+                    if name in _FIXED
+                    else float(_used(found, SIZES[-1]).mean()),
                     "half by": half_point(SIZES, rate),
                     "rejected": float(rate[-1]),
                     "p": float(stats.binom.sf(hits[-1] - 1, repeats, LEVEL)),
@@ -1350,11 +1548,12 @@ def compare(profile: str = "quick", seed: int = 9_104_776) -> Result:
             )
         if not null:
             order[setting.name] = {
-                name: paired(stops[OURS], found, SIZES[-1], _COMPARISONS)
-                for name, found in stops.items()
+                name: _discordant(by[OURS], by[name])
+                if name in _FIXED
+                else paired(methods[OURS], found, SIZES[-1], _COMPARISONS)
+                for name, found in methods.items()
                 if name != OURS
             }
-            order[setting.name] |= {name: _discordant(by[OURS], by[name]) for name in _FIXED}
     table = pd.DataFrame(points, columns=["setting", "method", "n", "rate", "low", "high"])
     about = pd.DataFrame(summary)
     rates = about[about["setting"] == NULL_SETTING].set_index("method")["rejected"]
@@ -1363,6 +1562,7 @@ def compare(profile: str = "quick", seed: int = 9_104_776) -> Result:
         "order": order,
         "own_null": float(rates[ONE_SHOT]),
         "corrected_null": float(rates[CORRECTED]),
+        **_drawn("together-exact-compare", runs, seed),
     }
     counted = "400 streams (1,000 of the true claim)" if profile == "paper" else "25 streams (50)"
     return Result(profile, table, facts, f"{counted} of {SIZES[-1]} pairs, the same for all")
@@ -1431,8 +1631,15 @@ def draw_compare(result: Result) -> Figure:
             axis.fill_between(
                 series["n"], series["low"], series["high"], color=look["color"], alpha=0.08, lw=0
             )
+        if name != NULL_SETTING:
+            label = "information floor (mean pairs)"
+            axis.axvline(_floor_of(name).low, color=plots.BLACK, lw=1.0, ls="--", label=label)
+        axis.set_xlim(30, SIZES[-1])
+        ticks = (50, 100, 200, 500)
+        axis.set_xticks(ticks, [str(n) for n in ticks])
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_title(name, loc="right", fontsize="x-small")
-        top = 0.4 if name == NULL_SETTING else 1.03
+        top = 0.2 if name == NULL_SETTING else 1.03
         axis.set_ylim(-0.02 * top, top)
         axis.set_xlabel("pairs n")
     for axis in axes[::3]:
@@ -1459,6 +1666,70 @@ def compare_table(result: Result) -> pd.DataFrame:
                 row[setting.name] = f"above {SIZES[-1]}" if math.isnan(half) else num(half, 2)
         shown.append(row)
     return pd.DataFrame(shown)
+
+
+# --- stored runs -----------------------------------------------------------------------------
+
+
+def _drawn(name: str, runs: records.Runs, seed: int, horizon: int | None = None) -> dict[str, Any]:
+    """What `reproduced` needs to hold a result against its record."""
+    return {"record": name, "runs": runs, "seed": seed, "horizon": horizon}
+
+
+RECORDED: Mapping[str, tuple[Callable[[str, int], Any], Callable[[str, Any, int], Result]]] = {
+    "together-exact-null": (_type_one_runs, _type_one_result),
+    "together-exact-bar": (_bar_runs, _bar_result),
+    "together-exact-known": (_known_runs, _known_result),
+    "together-exact-compare": (_compare_runs, _compare_result),
+}
+"""What `make record` runs, and how a result follows from the runs."""
+
+
+def stored(name: str) -> Result:
+    """Give the paper profile of a check from the stored runs.
+
+    Parameters
+    ----------
+    name : str
+        A key of `RECORDED`.
+
+    Returns
+    -------
+    Result
+        As the check itself gives; only the runs are stored. Its setting says when they were made.
+    """
+    record = records.load(name)
+    result = RECORDED[name][1]("paper", record.runs, record.seed)
+    return replace(result, setting=f"{result.setting}; {record.words()}")
+
+
+def reproduced(*results: Result) -> Result:
+    """Hold the runs of today against the stored ones.
+
+    Parameters
+    ----------
+    *results : Result
+        Of `type_one`, `bar`, `known_ratio` or `compare`, in either profile.
+
+    Returns
+    -------
+    Result
+        One row for each record: how many of its runs were made again, and how many came out equal.
+    """
+    rows = []
+    for result in results:
+        facts = result.facts
+        record = records.load(facts["record"])
+        found = records.reproduces(record, facts["runs"], facts["horizon"])
+        rows.append({**found, "seed": facts["seed"] == record.seed})
+    table = pd.DataFrame(rows)
+    facts = {
+        "runs": int(table["runs"].sum()),
+        "equal": int(table["equal"].sum()),
+        "seed": bool(table["seed"].all()),
+        "made": sorted(set(table["made"])),
+    }
+    return Result(results[0].profile, table, facts, "seeds of the records")
 
 
 # --- judges ----------------------------------------------------------------------------------
@@ -1611,6 +1882,28 @@ def _judge_known(result: Result) -> Evidence:
     )
 
 
+def _judge_vectors(result: Result) -> Evidence:
+    table = result.table.set_index("the auditor sees")
+    hits, runs = table["rejected"], int(table["runs"].iloc[0])
+    false = float(stats.binom.sf(hits[FIRST] - 1, runs, LEVEL))
+    missed = [seen for seen in (BOTH, SUM) if hits[seen] < runs]
+    surely = [
+        seen
+        for seen in missed
+        if stats.binom.cdf(hits[seen], runs, 0.95) < FALSE_ALARM / (len(SEEN))
+    ]
+    wrong = bool(surely) or false < FALSE_ALARM / len(SEEN)
+    return Evidence(
+        DIFFERS if wrong else SHAPE_ONLY if missed else WITHIN_ERROR,
+        "; ".join(f"{seen}: {hits[seen]} of {runs}" for seen in SEEN),
+        "at most 5 % for the first release, whose claim holds; all for both",
+        tolerance="exact binomial tests: above 5 % for the first, below 95 % for both",
+        false_alarm=FALSE_ALARM,
+        note="Any object with scikit-learn's fit and predict_proba will do; the level does not "
+        "depend on it.",
+    )
+
+
 def _judge_bounds(result: Result) -> Evidence:
     facts = result.facts
     limit = FALSE_ALARM / max(1, len(facts["p_values"]))
@@ -1671,6 +1964,20 @@ def _judge_published(result: Result) -> Evidence:
         "at least 1.1, and below 1.4",
         "If the pairs are independent draws, each bound is wrong with probability at most 0.05. "
         "The scores without a canary were drawn by the authors, not measured.",
+    )
+
+
+def _judge_reproduced(result: Result) -> Evidence:
+    facts = result.facts
+    same = facts["equal"] == facts["runs"]
+    verdict = (EXACT if same else DIFFERS) if facts["seed"] else NOT_CHECKABLE
+    return Evidence(
+        verdict,
+        f"{facts['equal']:,} of {facts['runs']:,} runs of today equal those recorded on "
+        f"{', '.join(facts['made'])}",
+        "all",
+        note="Made with the record's own seed, so no chance is involved. Means, intervals and "
+        "verdicts of the paper profile are computed from the recorded runs on this page.",
     )
 
 
@@ -1865,6 +2172,26 @@ CLAIMS = (
         _LATER,
     ),
     _claim(
+        "vectors",
+        "Outputs that are vectors",
+        "statement",
+        "Two releases, each within the claim μ = 1, are refuted together by a classifier with "
+        "scikit-learn's interface; one release alone is not.",
+        vectors,
+        _judge_vectors,
+        always(WITHIN_ERROR),
+    ),
+    _claim(
+        "record",
+        "The recorded runs",
+        "statement",
+        "The runs of the paper profile that this page shows are those that the code makes: the "
+        "first of them are made again.",
+        lambda profile: reproduced(type_one(profile), bar(profile), known_ratio(profile)),
+        _judge_reproduced,
+        always(EXACT),
+    ),
+    _claim(
         "bounds",
         "Lower bounds at all times",
         "figure",
@@ -1935,6 +2262,17 @@ CLAIMS = (
         compare,
         _judge_compare_null,
         _LATER,
+        COMPARISON_PAGE,
+    ),
+    _claim(
+        "compare-record",
+        "The recorded streams",
+        "statement",
+        "The paper profile that this page shows is what the code gives: its first "
+        "streams are audited again.",
+        lambda profile: reproduced(compare(profile)),
+        _judge_reproduced,
+        always(EXACT),
         COMPARISON_PAGE,
     ),
     _claim(
