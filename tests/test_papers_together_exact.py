@@ -70,6 +70,7 @@ def null_result(**changes: Any) -> evidence.Result:
         "defect_p": 1e-30,
         "defect_rate": 1.0,
         "nulls": 13,
+        "repeats": 4000,
     }
     return evidence.Result("paper", pd.DataFrame(), {**facts, **changes})
 
@@ -113,7 +114,8 @@ def vectors_result(first: int, both: int, added: int = 400) -> evidence.Result:
 
 
 def record_result(**changes: Any) -> evidence.Result:
-    facts = {"runs": 9, "equal": 9, "seed": True, "made": ["2026-11-30"], **changes}
+    facts = {"runs": 9, "equal": 9, "seed": True, "made": ["2026-11-30"], "versions": "x 1"}
+    facts |= changes
     return evidence.Result("quick", pd.DataFrame(), facts)
 
 

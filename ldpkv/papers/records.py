@@ -57,9 +57,8 @@ class Record:
     runs: Runs
 
     def words(self) -> str:
-        """Say when and with what it was made, for captions."""
-        with_ = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"recorded on {self.made} with {with_}, seed {self.seed}"
+        """Say when and from which seed it was made, for captions."""
+        return f"recorded on {self.made}, seed {self.seed}"
 
 
 def folder() -> Path:
@@ -175,7 +174,7 @@ def reproduces(record: Record, runs: Runs, horizon: int | None = None) -> dict[s
     Returns
     -------
     dict
-        record, made, settings, runs (compared), equal (how many of them are).
+        record, made, versions, settings, runs (compared), equal (how many of them are).
     """
     compared = equal = 0
     for key, rows in runs.items():
@@ -190,6 +189,7 @@ def reproduces(record: Record, runs: Runs, horizon: int | None = None) -> dict[s
     return {
         "record": record.name,
         "made": record.made,
+        "versions": ", ".join(f"{name} {number}" for name, number in record.versions.items()),
         "settings": len(runs),
         "runs": compared,
         "equal": equal,

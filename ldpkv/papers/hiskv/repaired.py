@@ -499,7 +499,9 @@ def price(
         costs = np.array([cost(int(x), n - first) for x in chosen])
         average = costs.mean(axis=0)
         logs = np.log(costs[:, 0])
-        error = float(costs[:, 0].std(ddof=1)) / math.sqrt(runs)
+        error, log_error = (float(v.std(ddof=1)) / math.sqrt(runs) for v in (costs[:, 0], logs))
+        if (chosen == chosen[0]).all():  # what is left is rounding, not the same everywhere
+            error = log_error = 0.0
         rows.append(
             {
                 "epsilon": epsilon,
@@ -508,7 +510,7 @@ def price(
                 "low": max(0.0, average[0] - reach * error),
                 "high": average[0] + reach * error,
                 "log": float(logs.mean()),
-                "log_error": float(logs.std(ddof=1)) / math.sqrt(runs),
+                "log_error": log_error,
                 "frequency": average[1],
                 "l_low": int(np.quantile(chosen, 0.1)),
                 "l_median": int(np.quantile(chosen, 0.5)),

@@ -703,6 +703,7 @@ def _type_one_result(profile: str, runs: records.Runs, seed: int) -> Result:
         "defect_p": float(table.loc[table["null"] == DEFECT, "p"].iloc[0]),
         "defect_rate": float(table.loc[table["null"] == DEFECT, "rate"].iloc[0]),
         "nulls": len(true),
+        "repeats": repeats,
         **_drawn("together-exact-null", runs, seed, horizon),
     }
     setting = f"{repeats:,} runs of up to {horizon:,} pairs on each"
@@ -1051,7 +1052,7 @@ def _ever_rich(name: str, e: Fraction, keep: Fraction, hints: int) -> float:
 
 COINS = "coin flips"
 _LONG = 10**6  # a horizon beyond every stream
-_OBSERVATIONS: Mapping[str, int] = {"quick": 5000, "paper": 10_000}
+_OBSERVATIONS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -1099,24 +1100,7 @@ def flipped(run_in: Floats, run_out: Floats, *, rng: np.random.Generator) -> tup
     return np.where(coins == 1, run_in, run_out), coins
 
 
-def run_settings(profile: str) -> Any:
-    """Give the settings of the DP-SGD run.
-
-    Parameters
-    ----------
-    profile : {"quick", "paper"}
-        A tenth of the steps with less noise and 5,000 canaries a side, or the paper's settings.
-
-    Returns
-    -------
-    OneRun
-    """
-    if profile == "paper":
-        return one_run.PAPER_RUN
-    return replace(one_run.shorter(one_run.PAPER_RUN, 240), n_canaries=_OBSERVATIONS["quick"])
-
-
-def _streams(profile: str, seed: int) -> list[Stream]:
+def _streams(seed: int) -> list[Stream]:
     drawn, flips = np.random.default_rng(seed).spawn(2)
     target = targets.Gaussian(1.0)
     truth = GaussianDP(1.0)
@@ -1124,14 +1108,13 @@ def _streams(profile: str, seed: int) -> list[Stream]:
         Stream(
             "Gaussian μ = 1",
             "pairs",
-            target.sample(_OBSERVATIONS[profile], rng=drawn),
+            target.sample(_OBSERVATIONS, rng=drawn),
             1.0,
             truth.epsilon_at(DELTA),
         )
     ]
-    settings = run_settings(profile)
-    run = one_run.dp_sgd_scores("paper", seed) if profile == "paper" else _short_run(seed)
-    loss = one_run.privacy_loss(settings)
+    run = one_run.dp_sgd_scores("paper", seed)
+    loss = one_run.privacy_loss(one_run.PAPER_RUN)
     epsilon = float(loss.get_epsilon_for_delta(DELTA))
     # The mu whose curve lies below the run's: at every epsilon its delta is at least as large.
     mu = max(
@@ -1145,13 +1128,6 @@ def _streams(profile: str, seed: int) -> list[Stream]:
     coins = flipped(included[RATIO], excluded[RATIO], rng=flips)
     streams.append(Stream(f"DP-SGD canaries, {RATIO}, {COINS}", "coins", coins, mu, epsilon))
     return streams
-
-
-@functools.lru_cache(maxsize=4)
-def _short_run(seed: int) -> Any:
-    x, labels, test_x, test_labels = one_run.digits()
-    settings = run_settings("quick")
-    return one_run.train(settings, x, labels, test=(test_x, test_labels), rng=seed)
 
 
 _MUS = tuple(round(0.05 * k, 2) for k in range(1, 36))
@@ -1175,8 +1151,8 @@ def bounds(profile: str = "quick", seed: int = 9_104_775) -> Result:
     Parameters
     ----------
     profile : {"quick", "paper"}
-        A DP-SGD run of 240 steps and 5,000 observations of each stream, or the paper's run of
-        2,400 steps and 10,000 observations.
+        Both compute the same: the paper's DP-SGD run of 2,400 steps, and 10,000 observations of
+        each stream.
     seed : int, default 9104775
         Seed of the draws, the training run and the coins.
 
@@ -1187,7 +1163,7 @@ def bounds(profile: str = "quick", seed: int = 9_104_775) -> Result:
         what is known from above, and the anytime p-value of the largest claim that is surely true.
     """
     check_profile(profile)
-    return _bounds(profile, _streams(profile, seed), "computed", run_settings(profile))
+    return _bounds(profile, _streams(seed), "computed", one_run.PAPER_RUN)
 
 
 def _bounds(profile: str, streams: Sequence[Stream], source: str, run: Any = None) -> Result:
@@ -1728,6 +1704,7 @@ def reproduced(*results: Result) -> Result:
         "equal": int(table["equal"].sum()),
         "seed": bool(table["seed"].all()),
         "made": sorted(set(table["made"])),
+        "versions": "; ".join(sorted(set(table["versions"]))),
     }
     return Result(results[0].profile, table, facts, "seeds of the records")
 
@@ -1771,8 +1748,8 @@ def _judge_null(result: Result) -> Evidence:
     fine = facts["p"] >= facts["bound"]
     return Evidence(
         (WITHIN_ERROR if seen else SHAPE_ONLY) if fine else DIFFERS,
-        f"largest rate {num(facts['largest'], 2)} ({facts['largest_null']}); smallest exact p "
-        f"{num(facts['p'], 2)}",
+        f"largest rate {num(facts['largest'], 2)} of {facts['repeats']:,} runs "
+        f"({facts['largest_null']}); smallest exact p {num(facts['p'], 2)}",
         f"at most {LEVEL:g} on each of {facts['nulls']} true claims",
         tolerance=f"exact binomial p ≥ {num(facts['bound'], 2)} for each",
         false_alarm=FALSE_ALARM,
@@ -1977,7 +1954,8 @@ def _judge_reproduced(result: Result) -> Evidence:
         f"{', '.join(facts['made'])}",
         "all",
         note="Made with the record's own seed, so no chance is involved. Means, intervals and "
-        "verdicts of the paper profile are computed from the recorded runs on this page.",
+        "verdicts of the paper profile are computed from the recorded runs on this page. Recorded "
+        f"with {facts['versions']}.",
     )
 
 
