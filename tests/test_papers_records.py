@@ -98,3 +98,7 @@ def test_a_card_with_the_paper_profile() -> None:
     assert "Paper profile" in claims.card(about) and full.setting in claims.card(about)
     assert "paper profile  WITHIN ERROR" in claims.summary(about)
     assert "paper_profile" not in claims.judge("together-exact-known", full, full)
+    # Notes that speak of different numbers of runs are told apart.
+    about["paper_profile"]["note"] = "Many runs."
+    card = claims.card(about)
+    assert "Note, quick" in card and "Note, paper profile</dt><dd>Many runs." in card

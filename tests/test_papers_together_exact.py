@@ -355,6 +355,12 @@ def test_first_runs_of_a_record_are_made_again() -> None:
     assert held(stops, 1) == evidence.NOT_CHECKABLE
 
 
+def test_medians_of_stops() -> None:
+    assert page.median_stop(np.array([30, 10, 20, NOT_REJECTED])) == 20
+    assert page.median_stop(np.array([30, 10, 20])) == 20
+    assert math.isnan(page.median_stop(np.array([10, NOT_REJECTED, NOT_REJECTED])))
+
+
 def test_half_points() -> None:
     assert page.half_point((50, 200), (0.25, 0.75)) == pytest.approx(100)
     assert math.isnan(page.half_point((50, 200), (0.1, 0.4)))

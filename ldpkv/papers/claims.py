@@ -159,7 +159,7 @@ def judge(id: str, result: Result, paper: Result | None = None) -> dict[str, Any
     }
     if paper is not None and result.profile == "quick":
         stored = judge(id, paper)
-        kept = ("verdict", "recorded", "measured")
+        kept = ("verdict", "recorded", "measured", "note")
         shown = {key: stored[key] for key in kept}
         about["paper_profile"] = {**shown, "setting": paper.setting}
     return about
@@ -217,8 +217,11 @@ def card(about: dict[str, Any]) -> str:
         rows.append(("Tolerance", text["tolerance"]))
     if about["false_alarm"]:
         rows.append(("False alarm", f"{about['false_alarm']:g}"))
-    if about["note"]:
-        rows.append(("Note", text["note"]))
+    later = about.get("paper_profile", about)["note"]
+    if about["note"] == later:
+        rows += [("Note", text["note"])] if later else []
+    else:
+        rows += [("Note, quick", text["note"]), ("Note, paper profile", markup(later))]
     listed = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
     link = (
         f' <a class="errata-link" href="../../book/errata.html#erratum-{about["id"]}">'
