@@ -407,6 +407,8 @@ def test_a_link_shows_the_paper_profile_too():
     assert "paper profile" not in stage.claim_link(record)
     link = stage.claim_link(record | {"paper_profile": {"verdict": "within error"}})
     assert "(paper profile: " in link and stage.badge("within error") in link
+    same = stage.claim_link(record | {"paper_profile": {"verdict": "exact"}})
+    assert same == stage.claim_link(record)
 
 
 def test_claims_are_collected(project):

@@ -103,7 +103,7 @@ def stage_evidence(notebook: Any) -> list[str]:
             card = f'<div id="{anchor}">{card}</div>'
         output["data"] = {"text/html": card}
         label = html.escape(evidence["label"])
-        links.append(f'<a href="#{anchor}">{label}</a> {badge(evidence["verdict"])}')
+        links.append(f'<a href="#{anchor}">{label}</a> {badges(evidence)}')
     return links
 
 
@@ -326,9 +326,15 @@ def claim_link(record: dict, anchor: str = "") -> str:
     """Return a link to a claim's card, as it is seen from a page in book/, with its badges."""
     address = f"../{record['page']}#claim-{record['id']}"
     name = f'id="{anchor}-{record["id"]}" ' if anchor else ""
+    return f'<a {name}href="{address}">{record["id"]}</a> {badges(record)}'
+
+
+def badges(record: dict) -> str:
+    """Return a claim's badge, and that of its recorded paper profile if that says more."""
     stored = record.get("paper_profile")
-    more = f" (paper profile: {badge(stored['verdict'])})" if stored else ""
-    return f'<a {name}href="{address}">{record["id"]}</a> {badge(record["verdict"])}{more}'
+    if not stored or stored["verdict"] == record["verdict"]:
+        return badge(record["verdict"])
+    return f"{badge(record['verdict'])} (paper profile: {badge(stored['verdict'])})"
 
 
 def verdict_figure(records: list[dict], folder: Path) -> str:
