@@ -55,8 +55,8 @@ _RECENT = 10_000
 _NO_HORIZON = 2**62
 # Smaller ones would make 1 / level infinite.
 _SMALLEST_LEVEL = 1e-300
-# How far a score may move when the outputs beside it change: rounding, no more.
-_SAME_SCORE = 1e-6
+# How far a score may move when the outputs beside it change: rounding, also of 32-bit networks.
+_SAME_SCORE = 1e-3
 # With few slopes, thresholds beside log s too.
 _SHIFTS = (-0.4, 0.0, 0.4)
 
