@@ -1258,6 +1258,11 @@ def bounds_table(result: Result) -> pd.DataFrame:
     )
 
 
+def _gaussian_floor(claim: TradeoffCurve) -> float:
+    # Claims about epsilon rest on rare outputs, which need finer cells.
+    return floor(replace(rows()[4], claimed=claim), cells=240).low
+
+
 def reach(symbol: str, most: int) -> list[tuple[float, float]]:
     """How high a bound for the Gaussian mechanism with mu = 1 can be, by the information floor.
 
@@ -1277,8 +1282,7 @@ def reach(symbol: str, most: int) -> list[tuple[float, float]]:
     family, grid = _FAMILIES[symbol]
     found = []
     for value in grid:
-        # Claims about epsilon rest on rare outputs, which need finer cells.
-        pairs = floor(replace(rows()[4], claimed=family(value)), cells=240).low
+        pairs = _gaussian_floor(family(value))
         if pairs > most:
             break
         found.append((pairs, value))
@@ -1287,9 +1291,7 @@ def reach(symbol: str, most: int) -> list[tuple[float, float]]:
 
 def epsilon_floors() -> dict[str, float]:
     """Information floors of claims about epsilon at delta = 1e-5 for the Gaussian mechanism."""
-    two, three = (
-        floor(replace(rows()[4], claimed=epsilon_family(value)), cells=240).low for value in (2, 3)
-    )
+    two, three = (_gaussian_floor(epsilon_family(value)) for value in (2, 3))
     true = GaussianDP(1.0).epsilon_at(DELTA)
     # Binning raises a floor by a few per cent: two digits.
     return {
@@ -1399,6 +1401,7 @@ class Setting:
 
 
 NULL_SETTING = "P = Q Cauchy, ε = 0"
+LAPLACE_SETTING = "Laplace μ = 1, claim 0.5"  # where another method is ahead for a while
 
 
 def comparison_settings() -> list[Setting]:
@@ -1413,9 +1416,7 @@ def comparison_settings() -> list[Setting]:
         Setting(
             "Gaussian μ = 1, claim 0.5", targets.Gaussian(), gaussian, (0.0, gaussian.delta_at(0.0))
         ),
-        Setting(
-            "Laplace μ = 1, claim 0.5", targets.Laplace(), laplace, (0.0, laplace.delta_at(0.0))
-        ),
+        Setting(LAPLACE_SETTING, targets.Laplace(), laplace, (0.0, laplace.delta_at(0.0))),
         Setting("DP-SGD τ = 10, claim 5", targets.DPSGD(10), descent, (0.0, descent.delta_at(0.0))),
         Setting(NULL_SETTING, targets.Cauchy(0.0), PureDP(0.0), (0.0, 0.0)),
     ]
@@ -1513,6 +1514,7 @@ def _compare_result(profile: str, runs: records.Runs, seed: int) -> Result:
     grid = np.array(SIZES)
     points, summary = [], []
     order: dict[str, dict[str, Any]] = {}
+    lead: dict[str, Any] = {}
     for setting in comparison_settings():
         null = setting.name == NULL_SETTING
         methods = {name: runs[f"{setting.name}: {name}"] for name in (*METHODS, *TABLE_ONLY)}
@@ -1542,6 +1544,8 @@ def _compare_result(profile: str, runs: records.Runs, seed: int) -> Result:
                 }
             )
         if not null:
+            if setting.name == LAPLACE_SETTING:
+                lead = _lead(by[OURS], by[CORRECTED])
             order[setting.name] = {
                 name: _discordant(by[OURS], by[name])
                 if name in _FIXED
@@ -1557,20 +1561,15 @@ def _compare_result(profile: str, runs: records.Runs, seed: int) -> Result:
         "order": order,
         "own_null": float(rates[ONE_SHOT]),
         "corrected_null": float(rates[CORRECTED]),
-        "lead": _lead(runs, grid),
+        "lead": lead,
         **_drawn("together-exact-compare", runs, seed),
     }
     counted = "400 streams (1,000 of the true claim)" if profile == "paper" else "25 streams (50)"
     return Result(profile, table, facts, f"{counted} of {SIZES[-1]} pairs, the same for all")
 
 
-def _lead(runs: records.Runs, grid: NDArray[np.int64]) -> dict[str, Any]:
-    """Where APT on the corrected side has rejected most more Laplace streams than ours, by n."""
-    name = comparison_settings()[2].name
-    ours, theirs = (
-        (found != NOT_REJECTED) & (found <= grid[:, None])
-        for found in (runs[f"{name}: {method}"] for method in (OURS, CORRECTED))
-    )
+def _lead(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> dict[str, Any]:
+    """Where another method has rejected most more of the same streams than ours; rows are n."""
     place = int(np.argmax(theirs.mean(axis=1) - ours.mean(axis=1)))
     first, second = (
         int(np.sum(theirs[place] & ~ours[place])),
